@@ -1,0 +1,31 @@
+package env
+
+import (
+	"net"
+	"strconv"
+)
+
+// SplitHostPort splits "host:port"; IPv6 hosts stand in brackets. The host is
+// not empty and the port lies from 0 to 65535. The error names the variable or
+// file entry that where describes.
+func SplitHostPort(where, address string) (host string, port int, err error) {
+	const allowed = "host:port, with an IPv6 host in brackets"
+	host, service, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return "", 0, wrong(where, address, allowed)
+	}
+	port, err = strconv.Atoi(service)
+	if err != nil || port < 0 || port > 65535 {
+		return "", 0, wrong(where, address, allowed+" and a port from 0 to 65535")
+	}
+	return host, port, nil
+}
+
+func checkHostPort(where, address string) error {
+	_, _, err := SplitHostPort(where, address)
+	return err
+}
+
+func joinHostPort(host string, port int) string {
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}

@@ -1,0 +1,301 @@
+// Package env reads every environment variable that lockstep looks at, in one
+// place and strictly: a value that is set but wrong, an empty one included, is
+// an error that quotes it and says what is allowed.
+package env
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The variables, for programs that set them for others and for messages.
+const (
+	Backend     = "LOCKSTEP_BACKEND"
+	Timeout     = "LOCKSTEP_TIMEOUT"
+	Rank        = "LOCKSTEP_RANK"
+	Size        = "LOCKSTEP_SIZE"
+	Coordinator = "LOCKSTEP_COORDINATOR"
+	HostFile    = "LOCKSTEP_HOSTFILE"
+	TokenFile   = "LOCKSTEP_TOKEN_FILE"
+	Insecure    = "LOCKSTEP_INSECURE"
+	Log         = "LOCKSTEP_LOG"
+
+	MLXRank     = "MLX_RANK"
+	MLXHostFile = "MLX_HOSTFILE"
+
+	TorchRank  = "RANK"
+	TorchSize  = "WORLD_SIZE"
+	MasterAddr = "MASTER_ADDR"
+	MasterPort = "MASTER_PORT"
+
+	OpenMPIRank = "OMPI_COMM_WORLD_RANK"
+	OpenMPISize = "OMPI_COMM_WORLD_SIZE"
+	PMIxSpace   = "PMIX_NAMESPACE"
+
+	SlurmStep  = "SLURM_STEP_ID"
+	SlurmRank  = "SLURM_PROCID"
+	SlurmTasks = "SLURM_NTASKS"
+)
+
+// Variable describes one variable for the documentation.
+type Variable struct{ Name, Allowed, Meaning string }
+
+// Variables lists what lockstep reads, in order of precedence within each use.
+var Variables = []Variable{
+	{Backend, "the name of a backend, or any", "backend that Init picks when the program asks for none"},
+	{Timeout, "a duration above zero, such as 90s", "longest wait of one operation; 10m if not set"},
+	{Rank, "0 to size-1", "rank of this process on the ring"},
+	{Size, "1 or more", "number of ranks; not needed with a host file"},
+	{Coordinator, "host:port", "address where rank 0 listens and the others learn all addresses"},
+	{HostFile, "a path", "JSON list with one list of \"ip:port\" per rank"},
+	{TokenFile, "a path", "file with the secret that the ranks of one job share"},
+	{Insecure, "0 or 1", "1 lets a ring without a token leave loopback"},
+	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
+	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
+	{MLXHostFile, "a path", "as LOCKSTEP_HOSTFILE, with MLX_RANK"},
+	{TorchRank, "0 to size-1", "rank, with WORLD_SIZE, MASTER_ADDR and MASTER_PORT"},
+	{TorchSize, "1 or more", "number of ranks"},
+	{MasterAddr, "a host", "coordinator's host"},
+	{MasterPort, "1 to 65535", "coordinator's port"},
+	{OpenMPIRank, "0 to size-1", "rank under mpirun; the ring also needs a coordinator"},
+	{OpenMPISize, "1 or more", "number of ranks under mpirun"},
+	{PMIxSpace, "any", "with SLURM_STEP_ID: MPI can start under srun --mpi=pmix"},
+	{SlurmStep, "any", "set by srun; without it Slurm's other variables are not used"},
+	{SlurmRank, "0 to size-1", "rank in a Slurm step; the ring also needs a coordinator"},
+	{SlurmTasks, "1 or more", "number of ranks in a Slurm step"},
+}
+
+// LookupBackend returns the value of LOCKSTEP_BACKEND, "" when it is not set.
+func LookupBackend() (string, error) {
+	v, ok := os.LookupEnv(Backend)
+	if ok && v == "" {
+		return "", wrong(Backend, v, "the name of a backend, or any")
+	}
+	return v, nil
+}
+
+// LookupTimeout returns LOCKSTEP_TIMEOUT, 0 when it is not set.
+func LookupTimeout() (time.Duration, error) {
+	v, ok := os.LookupEnv(Timeout)
+	if !ok {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d <= 0 {
+		return 0, wrong(Timeout, v, "a duration above zero, such as 90s")
+	}
+	return d, nil
+}
+
+// LookupInsecure reports whether LOCKSTEP_INSECURE is 1.
+func LookupInsecure() (bool, error) {
+	v, ok := os.LookupEnv(Insecure)
+	if ok && v != "0" && v != "1" {
+		return false, wrong(Insecure, v, "0 or 1")
+	}
+	return v == "1", nil
+}
+
+// LookupToken returns the content of the file named by LOCKSTEP_TOKEN_FILE
+// without surrounding white space, nil when the variable is not set. An
+// unreadable or empty file is an error.
+func LookupToken() ([]byte, error) {
+	path, ok := os.LookupEnv(TokenFile)
+	if !ok {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", TokenFile, err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return nil, fmt.Errorf("%s: %s holds no token", TokenFile, path)
+	}
+	return []byte(token), nil
+}
+
+// World says where this process stands among the ranks of its job.
+type World struct {
+	Rank        int
+	Size        int    // 0 when the host file decides
+	Coordinator string // host:port; empty when HostFile is set
+	HostFile    string // path; empty when Coordinator is set
+	Source      string // the variables that said so, for messages
+}
+
+// LookupWorld reads rank, size and meeting place, by the first of these that
+// is set: LOCKSTEP_RANK; MLX_RANK or MLX_HOSTFILE; RANK with WORLD_SIZE; Open
+// MPI's; a Slurm step's. found is false when none is. A source that is set but
+// incomplete or wrong is an error and never skipped.
+func LookupWorld() (w World, found bool, err error) {
+	for _, read := range []func() (World, bool, error){lockstepWorld, mlxWorld, torchWorld, openMPIWorld, slurmWorld} {
+		if w, found, err = read(); found || err != nil {
+			return w, found, err
+		}
+	}
+	return World{}, false, nil
+}
+
+// Looked is the phrase that says what LookupWorld looked for in vain.
+const Looked = "none of " + Rank + ", " + MLXRank + ", " + TorchRank + " with " + TorchSize + ", " +
+	OpenMPIRank + ", " + SlurmStep + " is set"
+
+// MPILauncher reports whether an MPI launcher started this process (mpirun, or
+// srun with PMIx), and by which variables it is known.
+func MPILauncher() (found string, ok bool) {
+	if v, ok := os.LookupEnv(OpenMPISize); ok {
+		return OpenMPISize + "=" + v, true
+	}
+	_, step := os.LookupEnv(SlurmStep)
+	v, pmix := os.LookupEnv(PMIxSpace)
+	if step && pmix {
+		return PMIxSpace + "=" + v, true
+	}
+	return "neither " + OpenMPISize + " nor " + SlurmStep + " with " + PMIxSpace + " is set", false
+}
+
+// Launchers lists the variables set in this process by which a launcher of any
+// kind announces a world of several ranks, as NAME=value.
+func Launchers() []string {
+	var set []string
+	for _, name := range []string{Rank, HostFile, MLXRank, MLXHostFile, TorchSize, OpenMPISize, SlurmStep} {
+		if v, ok := os.LookupEnv(name); ok {
+			set = append(set, name+"="+v)
+		}
+	}
+	return set
+}
+
+func lockstepWorld() (World, bool, error) {
+	if !isSet(Rank) && !isSet(HostFile) && !isSet(Size) {
+		return World{}, false, nil
+	}
+	if hosts, ok := os.LookupEnv(HostFile); ok {
+		if isSet(Coordinator) {
+			return World{}, false, fmt.Errorf("%s and %s are both set; set one of them", HostFile, Coordinator)
+		}
+		return hostFileWorld(Rank, HostFile, hosts)
+	}
+	return coordinatorWorld(Rank, Size, lockstepCoordinator)
+}
+
+func mlxWorld() (World, bool, error) {
+	if !isSet(MLXRank) && !isSet(MLXHostFile) {
+		return World{}, false, nil
+	}
+	hosts, ok := os.LookupEnv(MLXHostFile)
+	if !ok {
+		return World{}, false, fmt.Errorf("%s is %s but %s is not set; both are needed", MLXRank, shown(MLXRank), MLXHostFile)
+	}
+	return hostFileWorld(MLXRank, MLXHostFile, hosts)
+}
+
+func torchWorld() (World, bool, error) {
+	if !isSet(TorchRank) || !isSet(TorchSize) {
+		return World{}, false, nil
+	}
+	return coordinatorWorld(TorchRank, TorchSize, masterCoordinator)
+}
+
+func openMPIWorld() (World, bool, error) {
+	if !isSet(OpenMPIRank) {
+		return World{}, false, nil
+	}
+	return coordinatorWorld(OpenMPIRank, OpenMPISize, anyCoordinator)
+}
+
+func slurmWorld() (World, bool, error) {
+	if !isSet(SlurmStep) {
+		return World{}, false, nil
+	}
+	return coordinatorWorld(SlurmRank, SlurmTasks, anyCoordinator)
+}
+
+func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {
+	if path == "" {
+		return World{}, false, wrong(fileVar, path, "the path of a host file")
+	}
+	rank, err := integer(rankVar, 0, 1<<31-1, "a rank from 0 to the number of hosts less 1")
+	if err != nil {
+		return World{}, false, err
+	}
+	return World{Rank: rank, HostFile: path, Source: rankVar + "=" + os.Getenv(rankVar) + ", " + fileVar + "=" + path}, true, nil
+}
+
+func coordinatorWorld(rankVar, sizeVar string, coordinator func() (string, error)) (World, bool, error) {
+	size, err := integer(sizeVar, 1, 1<<31-1, "a number of ranks, 1 or more")
+	if err != nil {
+		return World{}, false, err
+	}
+	rank, err := integer(rankVar, 0, size-1, fmt.Sprintf("a rank from 0 to %d, as %s is %d", size-1, sizeVar, size))
+	if err != nil {
+		return World{}, false, err
+	}
+	w := World{Rank: rank, Size: size, Source: fmt.Sprintf("%s=%d, %s=%d", rankVar, rank, sizeVar, size)}
+	if w.Coordinator, err = coordinator(); err != nil && size > 1 {
+		return World{}, false, fmt.Errorf("%s: %w", w.Source, err)
+	}
+	return w, true, nil
+}
+
+func lockstepCoordinator() (string, error) {
+	v, ok := os.LookupEnv(Coordinator)
+	if !ok {
+		return "", fmt.Errorf("%s (host:port) is not set, and neither is %s", Coordinator, HostFile)
+	}
+	return v, checkHostPort(Coordinator, v)
+}
+
+func masterCoordinator() (string, error) {
+	host, ok := os.LookupEnv(MasterAddr)
+	if !ok || host == "" {
+		return "", fmt.Errorf("%s is %s; a host is needed", MasterAddr, shown(MasterAddr))
+	}
+	port, err := integer(MasterPort, 1, 65535, "a port from 1 to 65535")
+	if err != nil {
+		return "", err
+	}
+	return joinHostPort(host, port), nil
+}
+
+func anyCoordinator() (string, error) {
+	if isSet(Coordinator) {
+		return lockstepCoordinator()
+	}
+	if isSet(MasterAddr) {
+		return masterCoordinator()
+	}
+	return "", fmt.Errorf("the ring needs a meeting place too: set %s to host:port", Coordinator)
+}
+
+func isSet(name string) bool {
+	_, ok := os.LookupEnv(name)
+	return ok
+}
+
+func shown(name string) string {
+	if v, ok := os.LookupEnv(name); ok {
+		return strconv.Quote(v)
+	}
+	return "not set"
+}
+
+func wrong(name, value, allowed string) error {
+	return fmt.Errorf("%s is %q; want %s", name, value, allowed)
+}
+
+func integer(name string, low, high int, allowed string) (int, error) {
+	v, ok := os.LookupEnv(name)
+	if !ok {
+		return 0, fmt.Errorf("%s is not set; want %s", name, allowed)
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < low || n > high || strconv.Itoa(n) != v {
+		return 0, wrong(name, v, allowed)
+	}
+	return n, nil
+}
