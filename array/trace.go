@@ -1,0 +1,129 @@
+package array
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/lockstep-go/lockstep/dtype"
+)
+
+// Trace records what a function does to its arguments, for packages that write
+// transforms. Input makes a stand-in for each argument; every array built from
+// a stand-in belongs to the trace and cannot be evaluated. Finish ends the
+// trace. Traces nest: one that is begun inside another belongs to it.
+//
+// Nodes of a lane that belong to a trace have no record number until it ends.
+type Trace struct {
+	number uint64
+}
+
+var traces atomic.Uint64
+
+// NewTrace begins a trace.
+func NewTrace() *Trace { return &Trace{number: traces.Add(1)} }
+
+// Input returns a stand-in for x, equal to it in shape, type and, once the trace
+// has ended, value. A mistake that x carries is carried by the stand-in.
+func (t *Trace) Input(x *Array) *Array {
+	in := Apply1(standIn{}, x)
+	if in.node.err == nil {
+		in.node.trace = t.number
+	}
+	return in
+}
+
+// Finish turns the nodes that outs were built from into nodes of the enclosing
+// trace, or into concrete ones. Nodes of lanes that become concrete are recorded
+// now, inputs before users, in an order that depends only on the graph. Nodes
+// that outs do not need stay in the trace and never run.
+func (t *Trace) Finish(outs ...*Array) {
+	for _, n := range Sorted(outs...) {
+		n := n.node
+		if n.trace != t.number {
+			continue
+		}
+		n.trace = 0
+		for _, x := range n.inputs {
+			n.trace = max(n.trace, x.node.trace)
+		}
+		if n.lane != nil && n.trace == 0 && n.err == nil {
+			n.record = n.lane.NextRecord()
+		}
+	}
+}
+
+// standIn passes its input on.
+type standIn struct{}
+
+func (standIn) Name() string                                     { return "argument" }
+func (standIn) OutputSpecs(in []Spec) ([]Spec, error)            { return in, nil }
+func (standIn) Eval(_ context.Context, _, _ []View) error        { return nil }
+func (standIn) View(in View, _ Spec) (View, bool)                { return in, true }
+func (standIn) VJP(_, _, dy []*Array, _ []int) ([]*Array, error) { return dy, nil }
+func (standIn) JVP(_, _, dx []*Array, _ []int) ([]*Array, error) { return dx, nil }
+func (standIn) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
+	return in, axes, nil
+}
+
+// Node is one application of a primitive in the graph, for packages that walk
+// it. Nodes are comparable; the zero Node is none.
+type Node struct{ node *node }
+
+// Node returns the node that x is an output of.
+func (x *Array) Node() Node { return Node{x.node} }
+
+// Index returns which output of its node x is.
+func (x *Array) Index() int { return x.out }
+
+// Primitive is the node's operation; nil for constants, for nodes that carry
+// only an error, and for nodes that have been computed.
+func (n Node) Primitive() Primitive {
+	p, _ := n.node.source()
+	return p
+}
+
+// Inputs are the arrays that the node reads; none once it has been computed.
+func (n Node) Inputs() []*Array {
+	_, in := n.node.source()
+	return in
+}
+
+// Outputs are the arrays that the node makes.
+func (n Node) Outputs() []*Array { return n.node.outputs() }
+
+// Sorted lists the nodes that are not yet computed and that outs depend on,
+// inputs before users, in an order that depends only on the graph.
+func Sorted(outs ...*Array) []Node {
+	w := walk{seen: map[*node]bool{}}
+	for _, x := range outs {
+		w.visit(x.node)
+	}
+	nodes := make([]Node, len(w.tasks))
+	for i, t := range w.tasks {
+		nodes[i] = Node{t.node}
+	}
+	return nodes
+}
+
+// StopGradient returns x as a constant for every derivative.
+func (x *Array) StopGradient() *Array { return Apply1(stopGradient{}, x) }
+
+type stopGradient struct{ standIn }
+
+func (stopGradient) Name() string { return "stop_gradient" }
+
+func (stopGradient) VJP(in, _, _ []*Array, _ []int) ([]*Array, error) {
+	return []*Array{zerosOf(in[0])}, nil
+}
+
+func (stopGradient) JVP(in, _, _ []*Array, _ []int) ([]*Array, error) {
+	return []*Array{zerosOf(in[0])}, nil
+}
+
+func zerosOf(x *Array) *Array {
+	s := x.spec()
+	if s.DType == dtype.Invalid {
+		return x
+	}
+	return Zeros(s.DType, s.Shape...)
+}

@@ -1,0 +1,48 @@
+package array
+
+import (
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/internal/buffer"
+	"github.com/lockstep-go/lockstep/internal/layout"
+)
+
+// View is computed elements as a primitive's Eval sees them: storage, and how
+// the axes walk through it.
+type View struct {
+	Spec
+	Strides []int  // in elements
+	Offset  int    // of the first element, in elements
+	Storage []byte // whole storage, little-endian
+}
+
+// NewView returns row-contiguous storage for a spec; its content is undefined.
+func NewView(s Spec) View {
+	return View{Spec: s, Strides: layout.Strides(s.Shape), Storage: buffer.Make(s.Bytes())}
+}
+
+// IsContiguous reports whether the elements lie in row order without gaps.
+func (v View) IsContiguous() bool { return layout.IsContiguous(v.Shape, v.Strides) }
+
+// Bytes returns the elements of a contiguous view.
+func (v View) Bytes() []byte {
+	size := v.DType.Size()
+	return v.Storage[v.Offset*size : v.Offset*size+v.Spec.Bytes()]
+}
+
+// Contiguous returns v itself, or a copy of its elements in row order.
+func (v View) Contiguous() View {
+	if v.IsContiguous() {
+		return v
+	}
+	c := NewView(v.Spec)
+	layout.Copy(c.Storage, v.Storage, v.DType.Size(), v.Shape, v.Strides, v.Offset)
+	return c
+}
+
+// Elements returns the elements of a contiguous view as type T, which must be
+// the view's, without copying.
+func Elements[T dtype.Element](v View) []T { return buffer.As[T](v.Bytes()) }
+
+// StorageOf returns the whole storage of a view as type T, for kernels that
+// walk its strides from its offset.
+func StorageOf[T dtype.Element](v View) []T { return buffer.As[T](v.Storage) }
