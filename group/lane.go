@@ -1,0 +1,51 @@
+package group
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// NextRecord numbers a recorded collective of this group: 1 for the first, then
+// counting up. It is for lazy evaluation, which runs collectives in the order of
+// these numbers. Safe for concurrent use.
+func (g *Group) NextRecord() uint64 { return g.records.Add(1) }
+
+// Abandon says that a recorded collective will never run here: what names it,
+// such as "all_sum #17", and reason says why. It breaks the group, so that peers
+// that wait for this rank learn the reason, and does not wait for them. It does
+// nothing in groups of one or none and in one that is broken or closed.
+func (g *Group) Abandon(what string, reason error) {
+	if g.size > 1 && g.usable() == nil {
+		g.shatter(fmt.Errorf("gave up %s: %w", what, reason))
+	}
+}
+
+type laneKey struct {
+	peer, tag int
+	send      bool
+}
+
+// PeerLane is the order of the messages to, or from, one peer with one tag.
+type PeerLane struct {
+	turn    chan struct{} // held by the message that is under way
+	records atomic.Uint64
+}
+
+// PeerLane returns the lane of messages that are sent to peer, or received from
+// it, with the given tag: the same pointer for the same arguments.
+func (g *Group) PeerLane(peer, tag int, send bool) *PeerLane {
+	key := laneKey{peer, tag, send}
+	if l, ok := g.lanes.Load(key); ok {
+		return l.(*PeerLane)
+	}
+	l, _ := g.lanes.LoadOrStore(key, &PeerLane{turn: make(chan struct{}, 1)})
+	return l.(*PeerLane)
+}
+
+// NextRecord numbers a recorded message of this lane from 1. Safe for
+// concurrent use.
+func (l *PeerLane) NextRecord() uint64 { return l.records.Add(1) }
+
+// Abandon says that a recorded message will never run. Nobody is told: a message
+// is its sender's affair, and a receiver ends at its deadline.
+func (l *PeerLane) Abandon(what string, reason error) {}
