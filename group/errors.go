@@ -12,6 +12,9 @@ var (
 	ErrClosed = errors.New("group is closed")
 	// ErrNotConfigured says that a backend found nothing in its environment.
 	ErrNotConfigured = errors.New("not configured")
+	// ErrFull says that a receive cannot proceed because messages with other tags
+	// that nobody received fill the buffer. The group is still usable.
+	ErrFull = errors.New("unexpected messages fill the buffer")
 	// ErrMismatch is wrapped by every *MismatchError.
 	ErrMismatch = errors.New("ranks disagree")
 )
@@ -101,4 +104,16 @@ type LengthError struct {
 // Error names the sender, the tag and both lengths.
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("rank %d sent %d bytes with tag %d, want %d", e.Src, e.Got, e.Tag, e.Want)
+}
+
+// MessageError says that an array that arrived is not the one that the receiver
+// asked for. The message was dropped; the group is still usable.
+type MessageError struct {
+	Src, Tag  int
+	Got, Want string // dtype and shape, such as "int32[2 3]"
+}
+
+// Error names the sender, the tag and both arrays.
+func (e *MessageError) Error() string {
+	return fmt.Sprintf("rank %d sent %s with tag %d, want %s", e.Src, e.Got, e.Tag, e.Want)
 }

@@ -20,6 +20,9 @@ func (g *Group) Abandon(what string, reason error) {
 	}
 }
 
+// Independent reports false: ending a collective's context breaks the group.
+func (g *Group) Independent() bool { return false }
+
 type laneKey struct {
 	peer, tag int
 	send      bool
@@ -28,6 +31,7 @@ type laneKey struct {
 // PeerLane is the order of the messages to, or from, one peer with one tag.
 type PeerLane struct {
 	turn    chan struct{} // held by the message that is under way
+	cut     error         // why no further message can pass; guarded by turn
 	records atomic.Uint64
 }
 
@@ -49,3 +53,6 @@ func (l *PeerLane) NextRecord() uint64 { return l.records.Add(1) }
 // Abandon says that a recorded message will never run. Nobody is told: a message
 // is its sender's affair, and a receiver ends at its deadline.
 func (l *PeerLane) Abandon(what string, reason error) {}
+
+// Independent reports true: cancelling a message harms no other lane.
+func (l *PeerLane) Independent() bool { return true }

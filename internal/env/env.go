@@ -163,7 +163,9 @@ func MPILauncher() (found string, ok bool) {
 func Launchers() []string {
 	var set []string
 	for _, name := range []string{Rank, HostFile, MLXRank, MLXHostFile, TorchSize, OpenMPISize, SlurmStep} {
-		if v, ok := os.LookupEnv(name); ok {
+		v, ok := os.LookupEnv(name)
+		alone := v == "1" && (name == TorchSize || name == OpenMPISize)
+		if ok && !alone {
 			set = append(set, name+"="+v)
 		}
 	}

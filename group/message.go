@@ -1,0 +1,184 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-go/lockstep/dtype"
+)
+
+// SendMessage sends an array to rank dst under a tag from 0 to TagReserved-1:
+// shape and type in a header, then data, row-contiguous and little-endian. It
+// returns once data may be reused, which may take until the receiver asks for
+// the message. Messages with the same peer and tag arrive in the order sent.
+// After an error data must not be used again.
+func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, shape []int, data []byte) error {
+	what := fmt.Sprintf("send to rank %d with tag %d", dst, tag)
+	h := header{t, shape}
+	n, err := h.bytes()
+	if err == nil && n != len(data) {
+		err = fmt.Errorf("%v has %d bytes, got %d", h, n, len(data))
+	}
+	if err == nil {
+		err = g.checkPeer(dst, tag)
+	}
+	if err != nil {
+		return within(what, err)
+	}
+	return g.message(ctx, what, g.PeerLane(dst, tag, true), func(ctx context.Context, begun func()) error {
+		begun()
+		if err := g.comm.Send(ctx, dst, tag, h.encode(n)); err != nil || n == 0 {
+			return err
+		}
+		return g.comm.Send(ctx, dst, tag, data)
+	})
+}
+
+// RecvMessage fills data with the next array from rank src under the tag. Its
+// type and shape must be those given; otherwise that message is dropped, the
+// error is a *MessageError and the next one can be received. After another error
+// data must not be used again.
+func (g *Group) RecvMessage(ctx context.Context, src, tag int, t dtype.Type, shape []int, data []byte) error {
+	what := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	want := header{t, shape}
+	n, err := want.bytes()
+	if err == nil && n != len(data) {
+		err = fmt.Errorf("%v has %d bytes, got room for %d", want, n, len(data))
+	}
+	if err != nil {
+		return within(what, err)
+	}
+	return g.receive(ctx, what, src, tag, func(got header, _ int) ([]byte, error) {
+		if !got.equal(want) {
+			return nil, &MessageError{Src: src, Tag: tag, Got: got.String(), Want: want.String()}
+		}
+		return data, nil
+	})
+}
+
+// RecvArray receives the next array from rank src under the tag, of whatever
+// type and shape. data is the caller's.
+func (g *Group) RecvArray(ctx context.Context, src, tag int) (t dtype.Type, shape []int, data []byte, err error) {
+	what := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	err = g.receive(ctx, what, src, tag, func(got header, n int) ([]byte, error) {
+		t, shape, data = got.t, got.shape, make([]byte, n)
+		return data, nil
+	})
+	if err != nil {
+		return dtype.Invalid, nil, nil, err
+	}
+	return t, shape, data, nil
+}
+
+// receive gets a header, asks room for a buffer for its data and fills it; when
+// room refuses, the data is dropped so that the next message can be received.
+func (g *Group) receive(ctx context.Context, what string, src, tag int, room func(h header, n int) ([]byte, error)) error {
+	if err := g.checkPeer(src, tag); err != nil {
+		return within(what, err)
+	}
+	return g.message(ctx, what, g.PeerLane(src, tag, false), func(ctx context.Context, begun func()) error {
+		h, n, err := g.recvHeader(ctx, src, tag)
+		if err != nil {
+			return err
+		}
+		begun()
+		data, refused := room(h, n)
+		if n > 0 && refused != nil {
+			err = g.drop(ctx, src, tag)
+		} else if n > 0 {
+			err = g.comm.Recv(ctx, src, tag, data)
+		}
+		if err != nil {
+			return err
+		}
+		return refused
+	})
+}
+
+func (g *Group) recvHeader(ctx context.Context, src, tag int) (header, int, error) {
+	b := make([]byte, headerBytes)
+	err := g.comm.Recv(ctx, src, tag, b)
+	var other *LengthError
+	if errors.As(err, &other) {
+		return header{}, 0, &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", other.Got, errNoHeader), "an array"}
+	}
+	if err != nil {
+		return header{}, 0, err
+	}
+	h, n, err := decodeHeader(b)
+	if err != nil {
+		return header{}, 0, &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", len(b), err), "an array"}
+	}
+	return h, n, nil
+}
+
+// drop takes the next message off the link: the backend drops a message that
+// is longer than what was asked for.
+func (g *Group) drop(ctx context.Context, src, tag int) error {
+	err := g.comm.Recv(ctx, src, tag, nil)
+	var longer *LengthError
+	if errors.As(err, &longer) {
+		return nil
+	}
+	return err
+}
+
+// message runs one message in its lane's turn. do calls begun once cancelling it
+// would leave half a message behind.
+func (g *Group) message(ctx context.Context, what string, l *PeerLane, do func(ctx context.Context, begun func()) error) error {
+	if err := g.usable(); err != nil {
+		return within(what, err)
+	}
+	ctx, cancel := g.bound(ctx)
+	defer cancel()
+	defer g.watch(what).Stop()
+	if err := acquire(ctx, l.turn); err != nil {
+		return within(what, err)
+	}
+	defer release(l.turn)
+	if l.cut != nil {
+		return fmt.Errorf("%s: an earlier message was cut off: %w", what, l.cut)
+	}
+	half := false
+	err := do(ctx, func() { half = true })
+	if err == nil {
+		return nil
+	}
+	return g.failMessage(ctx, what, l, half, cause(ctx, err))
+}
+
+// failMessage decides what a failed message takes with it: nothing when the
+// receiver merely got another one than it asked for, its lane when it was
+// cancelled half way, the group otherwise.
+func (g *Group) failMessage(ctx context.Context, what string, l *PeerLane, half bool, err error) error {
+	var message *MessageError
+	var length *LengthError
+	switch {
+	case errors.As(err, &message), errors.As(err, &length), errors.Is(err, ErrFull):
+		return g.explain(what, err)
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		err = g.explain(what, err)
+		if half {
+			l.cut = err
+		}
+		return err
+	}
+	return g.fail(what, err)
+}
+
+func (g *Group) checkPeer(peer, tag int) error {
+	switch {
+	case g.size == 0:
+		return errOutside
+	case g.size == 1:
+		return errors.New("a group of one has no other rank")
+	case peer < 0 || peer >= g.size:
+		return fmt.Errorf("rank %d is not in this group (0 to %d)", peer, g.size-1)
+	case peer == g.rank:
+		return fmt.Errorf("rank %d is this rank; messages go to other ranks", peer)
+	case tag < 0 || tag >= TagReserved:
+		return fmt.Errorf("tag %d is not one of 0 to %d", tag, TagReserved-1)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package group
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/internal/buffer"
+)
+
+// The functions below are the typed forms; a nil group is the default one. Each
+// hands the backend a copy, so that xs can be used again after an error, when its
+// content is as before.
+
+// AllReduce combines xs over all ranks, elementwise, in place. All lengths are
+// equal. Every rank ends with the same bits.
+func AllReduce[T dtype.Element](ctx context.Context, g *Group, op Op, xs []T) error {
+	work := slices.Clone(xs)
+	if err := orDefault(g).AllReduceBytes(ctx, op, dtype.Of[T](), buffer.Bytes(work)); err != nil {
+		return err
+	}
+	copy(xs, work)
+	return nil
+}
+
+// AllGather returns every rank's xs, one after the other in rank order. All
+// lengths are equal.
+func AllGather[T dtype.Element](ctx context.Context, g *Group, xs []T) ([]T, error) {
+	g = orDefault(g)
+	out := make([]T, len(xs)*g.size)
+	if err := g.AllGatherBytes(ctx, buffer.Bytes(slices.Clone(xs)), buffer.Bytes(out)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Broadcast copies root's xs to every rank, in place. All lengths are equal.
+func Broadcast[T dtype.Element](ctx context.Context, g *Group, root int, xs []T) error {
+	work := slices.Clone(xs)
+	if err := orDefault(g).Broadcast(ctx, root, buffer.Bytes(work)); err != nil {
+		return err
+	}
+	copy(xs, work)
+	return nil
+}
+
+// Send sends xs to rank dst, as an array of one dimension.
+func Send[T dtype.Element](ctx context.Context, g *Group, dst, tag int, xs []T) error {
+	return orDefault(g).SendMessage(ctx, dst, tag, dtype.Of[T](), []int{len(xs)}, buffer.Bytes(slices.Clone(xs)))
+}
+
+// Recv returns the next elements from rank src under the tag; how many, the
+// sender decides. Shapes are flattened. Elements of another type are a
+// *MessageError, and the next message can be received.
+func Recv[T dtype.Element](ctx context.Context, g *Group, src, tag int) (xs []T, err error) {
+	t := dtype.Of[T]()
+	what := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	err = orDefault(g).receive(ctx, what, src, tag, func(got header, n int) ([]byte, error) {
+		if got.t != t {
+			return nil, &MessageError{Src: src, Tag: tag, Got: got.String(), Want: t.String()}
+		}
+		xs = make([]T, n/t.Size())
+		return buffer.Bytes(xs), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return xs, nil
+}
