@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+type status string
+
+const (
+	pass status = "pass"
+	skip status = "skip"
+	fail status = "fail"
+)
+
+// row is the outcome of one test, in one pass. A file of results has one per line, fields apart by tabs, so that
+// a shell script can add its own.
+type row struct {
+	status          status
+	pass, test, why string
+}
+
+func (r row) String() string {
+	return strings.Join([]string{string(r.status), r.pass, r.test, strings.ReplaceAll(r.why, "\t", " ")}, "\t")
+}
+
+func readRows(in io.Reader) ([]row, error) {
+	var rows []row
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		fields := strings.SplitN(lines.Text(), "\t", 4)
+		if len(fields) != 4 || !slices.Contains([]status{pass, skip, fail}, status(fields[0])) {
+			return nil, fmt.Errorf("line %d: %q is not status, pass, test and reason", len(rows)+1, lines.Text())
+		}
+		rows = append(rows, row{status(fields[0]), fields[1], fields[2], fields[3]})
+	}
+	return rows, lines.Err()
+}
+
+// merge keeps one row per pass and test, the worst: a test that runs as several processes counts
+// once, and passed only where all of them did.
+func merge(rows []row) []row {
+	type key struct{ pass, test string }
+	at := make(map[key]int)
+	var merged []row
+	for _, r := range rows {
+		i, known := at[key{r.pass, r.test}]
+		switch {
+		case !known:
+			at[key{r.pass, r.test}] = len(merged)
+			merged = append(merged, r)
+		case worse(r.status, merged[i].status):
+			merged[i] = r
+		}
+	}
+	return merged
+}
+
+func worse(a, b status) bool {
+	order := []status{pass, skip, fail}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+// sum prints skipped and failed tests by name and the closing line; it says whether the run failed.
+func sum(out io.Writer, rows []row) (failed bool) {
+	count := map[status]int{}
+	rows = merge(rows)
+	for _, r := range rows {
+		count[r.status]++
+	}
+	list(out, rows, skip, "skipped:")
+	list(out, rows, fail, "failed:")
+	fmt.Fprintf(out, "\n%d passed, %d failed, %d skipped\n", count[pass], count[fail], count[skip])
+	return count[fail] > 0 || count[pass] == 0
+}
+
+func list(out io.Writer, rows []row, which status, title string) {
+	for _, r := range rows {
+		if r.status != which {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(out, "\n%s\n", title)
+			title = ""
+		}
+		fmt.Fprintf(out, "  %s: %s", r.pass, r.test)
+		if r.why != "" {
+			fmt.Fprintf(out, " (%s)", r.why)
+		}
+		fmt.Fprintln(out)
+	}
+}
