@@ -1,0 +1,139 @@
+// Package transform interprets functions of arrays differently: it derives,
+// batches or compiles them.
+//
+//	square := func(x *array.Array) *array.Array { return x.Mul(x) }
+//	slope := transform.Grad(square)
+//	slope(array.Scalar(3.0)) // lazy 6
+//
+// A transform calls the function once with stand-ins for its arguments, which
+// records a graph, and then walks that graph with the rules of each primitive. It
+// knows no operation by name, so collectives are transformed like everything
+// else. Transforms nest in any order. Arrays that the function captures are
+// constants to it.
+//
+// Mistakes stay in the arrays: a function that builds an array with an error
+// gives results and derivatives that carry this error. A primitive without the
+// rule that is needed gives one that wraps array.ErrNoRule and names it.
+package transform
+
+import (
+	"fmt"
+
+	"github.com/lockstep-go/lockstep/array"
+)
+
+// Func is a function of several arrays with several results.
+type Func func(xs ...*array.Array) []*array.Array
+
+// traced is a function's graph between stand-ins for its arguments and its
+// results.
+type traced struct {
+	trace    *array.Trace
+	standIns []*array.Array
+	outs     []*array.Array
+}
+
+// record calls f with stand-ins for xs.
+func record(f Func, xs []*array.Array) *traced {
+	t := &traced{trace: array.NewTrace(), standIns: make([]*array.Array, len(xs))}
+	for i, x := range xs {
+		t.standIns[i] = t.trace.Input(x)
+	}
+	args := append([]*array.Array(nil), t.standIns...)
+	t.outs = append(t.outs, f(args...)...)
+	for i, out := range t.outs {
+		if out == nil {
+			t.outs[i] = array.Fail("transform", fmt.Errorf("the function returned nil as result %d", i))
+		}
+	}
+	return t
+}
+
+// mistake returns an array that carries the first error among the results, or
+// nil.
+func (t *traced) mistake() *array.Array {
+	for _, out := range t.outs {
+		if out.Err() != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// between lists the nodes from the stand-ins, these left out, to the results,
+// inputs before users, and says which nodes depend on a stand-in (these
+// included) through arrays that follow admits.
+func (t *traced) between(follow func(*array.Array) bool) (nodes []array.Node, depends map[array.Node]bool) {
+	depends = map[array.Node]bool{}
+	for _, x := range t.standIns {
+		depends[x.Node()] = follow(x)
+	}
+	for _, n := range array.Sorted(t.outs...) {
+		if _, standIn := depends[n]; standIn {
+			continue
+		}
+		for _, x := range n.Inputs() {
+			if depends[x.Node()] && follow(x) {
+				depends[n] = true
+				nodes = append(nodes, n)
+				break
+			}
+		}
+	}
+	return nodes, depends
+}
+
+// inexact admits arrays that can have a derivative.
+func inexact(x *array.Array) bool { return x.DType().IsInexact() }
+
+// everything admits all arrays.
+func everything(*array.Array) bool { return true }
+
+// arguments lists the inputs of n that a derivative is wanted by.
+func arguments(n array.Node, depends map[array.Node]bool) []int {
+	var argnums []int
+	for i, x := range n.Inputs() {
+		if depends[x.Node()] && inexact(x) {
+			argnums = append(argnums, i)
+		}
+	}
+	return argnums
+}
+
+// noRule is the error of a transform at a primitive.
+func noRule(rule string, n array.Node, err error) error {
+	return fmt.Errorf("%s of %s: %w", rule, n.Primitive().Name(), err)
+}
+
+// all returns n times the same array.
+func all(x *array.Array, n int) []*array.Array {
+	xs := make([]*array.Array, n)
+	for i := range xs {
+		xs[i] = x
+	}
+	return xs
+}
+
+func zerosLike(x *array.Array) *array.Array {
+	if x.Err() != nil {
+		return x
+	}
+	return array.Zeros(x.DType(), x.Shape()...)
+}
+
+// checkLike returns an error when the given arrays differ in number, shape or
+// type from those that they belong to.
+func checkLike(what string, given, like []*array.Array) error {
+	if len(given) != len(like) {
+		return fmt.Errorf("%d %ss for %d arrays", len(given), what, len(like))
+	}
+	for i, x := range given {
+		if err := x.Err(); err != nil {
+			return err
+		}
+		if like[i].Err() == nil && !x.Spec().Equal(like[i].Spec()) {
+			return fmt.Errorf("%s %d is %v, want %v", what, i, x.Spec(), like[i].Spec())
+		}
+	}
+	return nil
+}
