@@ -1,0 +1,83 @@
+# Open MPI is compiled in when an mpicc of Open MPI and a C compiler are on PATH: another installation is
+# chosen by PATH (or `module load`), and MPI=0 leaves it out.
+
+.DEFAULT_GOAL := build
+.PHONY: help build setup run test test-long check unit race test-nocgo test-ring test-mpi fuzz bench cover golden clean
+
+OPENMPI := $(shell MPI=$(MPI) scripts/openmpi)
+ifeq ($(.SHELLSTATUS),0)
+TAGS := mpi
+BACKEND := mpi
+MPI_CFLAGS := $(shell mpicc --showme:compile)
+MPI_LDFLAGS := $(shell mpicc --showme:link)
+# A make that this one starts inherits the flags and must not add them again.
+ifeq (,$(findstring $(MPI_CFLAGS),$(CGO_CFLAGS)))
+export CGO_CFLAGS := $(or $(CGO_CFLAGS),-g -O2) $(MPI_CFLAGS)
+export CGO_LDFLAGS := $(or $(CGO_LDFLAGS),-g -O2) $(MPI_LDFLAGS)
+endif
+else
+BACKEND := ring
+endif
+export MPI
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: ## the programs of jobs/ here at the root (default)
+	@echo "building with Open MPI: $(OPENMPI)"
+	@go build -buildvcs=false -tags '$(TAGS)' -o ./ ./jobs/...
+
+setup: ## install Open MPI's packages where that is possible (root, apt-get)
+	@scripts/setup
+
+run: ## train the default model on two ranks, after setup and build
+	@scripts/setup
+	@$(MAKE) --no-print-directory run-built
+
+.PHONY: run-built
+run-built: build
+	@echo "running on the backend $(BACKEND), because: $(OPENMPI)"
+	./launch -n 2 --backend $(BACKEND) ./train -steps $(STEPS)
+
+STEPS := 500
+
+test: ## every test: check, unit, race, test-nocgo, test-ring, test-mpi; at most 12 minutes
+	@scripts/test check unit race nocgo ring mpi
+
+test-long: ## the same on up to 8 ranks, and fuzzing
+	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi fuzz
+
+check: ## gofmt, go vet (also for arm64 without cgo), go fix, go mod tidy, staticcheck
+	@scripts/test check
+
+unit: ## go test of all packages
+	@scripts/test unit
+
+race: ## the race detector over the packages with goroutines
+	@scripts/test race
+
+test-nocgo: ## all packages in pure Go (CGO_ENABLED=0)
+	@scripts/test nocgo
+
+N := 4
+test-ring: ## N=4: the ring's tests as N processes under ./launch
+	@RANKS=$(N) scripts/test ring
+
+test-mpi: ## N=4: Open MPI's tests as N processes under mpirun
+	@RANKS=$(N) scripts/test mpi
+
+fuzz: ## ten seconds for each fuzz target (FUZZTIME=10s)
+	@scripts/test fuzz
+
+bench: ## the Go benchmarks
+	go test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./...
+
+cover: ## statement coverage by package
+	@go test -tags '$(TAGS)' -cover ./...
+
+golden: ## rewrite the golden files; look at the diff before committing it
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u) -run Golden -update
+
+clean: ## remove the built programs and cached test results
+	go clean -testcache
+	rm -f bench generate launch train
