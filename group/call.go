@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -156,8 +155,7 @@ func cause(ctx context.Context, err error) error {
 
 // within puts what was being done before err unless err says so already.
 func within(what string, err error) error {
-	var peer *PeerError
-	if errors.As(err, &peer) && peer.Op == what {
+	if strings.Contains(err.Error(), what) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", what, err)

@@ -97,7 +97,7 @@ func startNamed(ctx context.Context, cfg Config) (*Group, error) {
 	}
 	d := b.Detect()
 	if !d.Available {
-		return alone(cfg, d.Found)
+		return alone(cfg, cfg.Backend+": "+d.Found)
 	}
 	g, err := form(ctx, cfg, b)
 	if errors.Is(err, ErrNotConfigured) {
