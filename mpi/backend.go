@@ -1,0 +1,133 @@
+//go:build cgo && mpi
+
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
+	gompi "github.com/sbromberger/gompi"
+)
+
+func init() { group.Register("mpi", &backend{}) }
+
+// backend starts MPI, which can be done once in a process.
+type backend struct {
+	mu    sync.Mutex
+	world *comm
+}
+
+// defaultTimeout bounds the world's Close where nothing else does.
+const defaultTimeout = 10 * time.Minute
+
+// singleCopy chooses how ranks of one host exchange large messages. The kernel's
+// copy from process to process, Open MPI's default, is the slower one.
+const singleCopy = "OMPI_MCA_btl_vader_single_copy_mechanism"
+
+// Detect reports whether a launcher that Open MPI understands started this
+// process.
+func (b *backend) Detect() group.Detection {
+	found, started := env.MPILauncher()
+	return group.Detection{Available: true, Started: started, Prefer: prefer, Found: found}
+}
+
+// Init starts MPI and returns the world. Without a launcher MPI is left alone.
+func (b *backend) Init(ctx context.Context, cfg group.Config) (group.Communicator, error) {
+	found, started := env.MPILauncher()
+	if !started {
+		return nil, fmt.Errorf("mpi: %w: %s; start the program with mpirun or srun --mpi=pmix", group.ErrNotConfigured, found)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.world != nil {
+		return nil, errors.New("mpi: this process has formed its MPI world already; that can be done once")
+	}
+	j, err := newJob(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	world, err := startWorld(j)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: start: %w", err)
+	}
+	b.world = world
+	return world, nil
+}
+
+func newJob(ctx context.Context, cfg group.Config) (*job, error) {
+	j := &job{timeout: cfg.Timeout, logger: cfg.Logger}
+	if j.logger == nil {
+		j.logger = slog.Default()
+	}
+	if j.timeout > 0 {
+		return j, ended(ctx)
+	}
+	timeout, err := env.LookupTimeout()
+	if err != nil {
+		return nil, err
+	}
+	if j.timeout = timeout; timeout == 0 {
+		j.timeout = defaultTimeout
+	}
+	return j, ended(ctx)
+}
+
+// startWorld starts MPI unless the program has, and duplicates the world, so that
+// the program's own use of it never meets ours.
+func startWorld(j *job) (*comm, error) {
+	if err := ensureStarted(); err != nil {
+		return nil, err
+	}
+	if err := returnErrors(worldHandle()); err != nil {
+		return nil, err
+	}
+	messages, err := duplicate(worldHandle())
+	if err != nil {
+		return nil, err
+	}
+	channel, err := duplicate(worldHandle())
+	if err != nil {
+		return nil, err
+	}
+	world, err := newComm(j, messages, channel, gompi.WorldRank(), gompi.WorldSize())
+	if err != nil {
+		return nil, err
+	}
+	world.world = true
+	return world, nil
+}
+
+func ensureStarted() error {
+	now, err := state()
+	switch {
+	case err != nil:
+		return err
+	case now.finalised:
+		return errors.New("MPI was finalised in this process and cannot start again")
+	case !now.started:
+		if err := preferSharedMemory(); err != nil {
+			return err
+		}
+		if now.threads, err = start(); err != nil {
+			return err
+		}
+	}
+	if !now.threads {
+		return errors.New("this MPI does not allow calls from several threads (MPI_THREAD_MULTIPLE)")
+	}
+	return nil
+}
+
+func preferSharedMemory() error {
+	if _, set := os.LookupEnv(singleCopy); set {
+		return nil
+	}
+	return os.Setenv(singleCopy, "none")
+}

@@ -1,0 +1,252 @@
+//go:build cgo && mpi
+
+package mpi
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/reduce"
+)
+
+// call is one collective as all ranks must make it.
+type call struct {
+	name  string
+	op    group.Op
+	t     dtype.Type // Invalid where there is none
+	root  int
+	bytes int
+}
+
+// String reads "all_reduce sum float32 of 16 bytes".
+func (k *call) String() string {
+	switch {
+	case k.t != dtype.Invalid:
+		return fmt.Sprintf("%s %v %v of %d bytes", k.name, k.op, k.t, k.bytes)
+	case k.name == nameBroadcast:
+		return fmt.Sprintf("%s from rank %d of %d bytes", k.name, k.root, k.bytes)
+	case k.name == nameBarrier || k.name == nameSplit || k.name == nameClose:
+		return k.name
+	}
+	return fmt.Sprintf("%s of %d bytes", k.name, k.bytes)
+}
+
+// The names of the collectives.
+const (
+	nameAllReduce     = "all_reduce"
+	nameReduceScatter = "reduce_scatter"
+	nameAllGather     = "all_gather"
+	nameAllToAll      = "all_to_all"
+	nameBroadcast     = "broadcast"
+	nameBarrier       = "barrier"
+	nameSplit         = "split"
+	nameClose         = "close"
+)
+
+// Next adds what the caller knows of the coming collective to its fingerprint.
+func (c *comm) Next(fp []byte, text string) {
+	c.fingerprint = append(c.fingerprint[:0], fp...)
+	c.text = text
+}
+
+// describe is the hash and the text of the collective that begins now.
+func (c *comm) describe(k *call) (hash uint64, text string) {
+	h := fnv.New64a()
+	h.Write([]byte(k.name))
+	var fields [40]byte
+	for i, v := range []uint64{c.number, uint64(k.op), uint64(k.t), uint64(k.root), uint64(k.bytes)} {
+		binary.LittleEndian.PutUint64(fields[8*i:], v)
+	}
+	h.Write(fields[:])
+	h.Write(c.fingerprint)
+	text = c.text
+	if text == "" {
+		text = k.String()
+	}
+	c.fingerprint, c.text = c.fingerprint[:0], ""
+	return h.Sum64(), text
+}
+
+// collective runs one: all ranks compare the call and exchange inline, then
+// finish does the rest with every rank's inline data. Any failure breaks the
+// communicator, as the others cannot go on without this rank.
+func (c *comm) collective(ctx context.Context, k call, inline []byte, finish func(op string, parts [][]byte) error) error {
+	if err := c.enter(); err != nil {
+		return fmt.Errorf("mpi: %v: %w", &k, err)
+	}
+	defer c.leave()
+	err := c.run(ctx, &k, inline, finish)
+	if err != nil {
+		c.fail(err)
+	}
+	return err
+}
+
+func (c *comm) run(ctx context.Context, k *call, inline []byte, finish func(op string, parts [][]byte) error) error {
+	c.number++
+	hash, op := c.describe(k)
+	if err := ended(ctx); err != nil {
+		return explain(op, nil, err)
+	}
+	parts, same, err := c.exchange(ctx, op, hash, inline)
+	if err != nil {
+		return err
+	}
+	if !same {
+		return fmt.Errorf("mpi: %w", c.disagreement(ctx, op))
+	}
+	if c.number%8 == 0 {
+		c.mu.Lock()
+		err = c.readNotices()
+		c.mu.Unlock()
+	}
+	if err != nil || finish == nil {
+		return err
+	}
+	return finish(op, parts)
+}
+
+// fail breaks the communicator. A disagreement is known to all ranks already.
+func (c *comm) fail(err error) {
+	c.transfers.abandon()
+	c.transfers = newBatch(1)
+	var broken *group.BrokenError
+	if errors.As(err, &broken) || errors.Is(err, group.ErrClosed) {
+		return
+	}
+	c.breakBy(-1, err, !errors.Is(err, group.ErrMismatch))
+}
+
+// Barrier returns once every rank has called it.
+func (c *comm) Barrier(ctx context.Context) error {
+	return c.collective(ctx, call{name: nameBarrier}, nil, nil)
+}
+
+// AllReduce combines data over all ranks in place: small data beside the cards,
+// larger data in slices.
+func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []byte) error {
+	k := call{name: nameAllReduce, op: op, t: t, bytes: len(data)}
+	if err := checkElements(&k, 1); err != nil {
+		return err
+	}
+	if len(data) <= inlineBytes {
+		return c.collective(ctx, k, data, func(_ string, parts [][]byte) error {
+			reduce.Into(reduce.Op(op), t, data, parts)
+			return nil
+		})
+	}
+	return c.collective(ctx, k, nil, func(name string, _ [][]byte) error {
+		r := reduction{comm: c, op: reduce.Op(op), t: t, data: data, spread: true}
+		return r.run(ctx, name)
+	})
+}
+
+// ReduceScatter reduces in and leaves this rank's slice of the result in out.
+func (c *comm) ReduceScatter(ctx context.Context, op group.Op, t dtype.Type, in, out []byte) error {
+	k := call{name: nameReduceScatter, op: op, t: t, bytes: len(in)}
+	if err := checkElements(&k, c.size); err != nil {
+		return err
+	}
+	if err := checkTimes(&k, "in", len(in), "out", len(out), c.size); err != nil {
+		return err
+	}
+	return c.collective(ctx, k, nil, func(name string, _ [][]byte) error {
+		r := reduction{comm: c, op: reduce.Op(op), t: t, data: in}
+		if err := r.run(ctx, name); err != nil {
+			return err
+		}
+		copy(out, r.mine)
+		return nil
+	})
+}
+
+// AllGather collects every rank's in in out, in rank order.
+func (c *comm) AllGather(ctx context.Context, in, out []byte) error {
+	k := call{name: nameAllGather, bytes: len(in)}
+	if err := checkTimes(&k, "out", len(out), "in", len(in), c.size); err != nil {
+		return err
+	}
+	if len(in) <= inlineBytes {
+		return c.collective(ctx, k, in, func(_ string, parts [][]byte) error {
+			for rank, part := range parts {
+				copy(out[rank*len(in):], part)
+			}
+			return nil
+		})
+	}
+	return c.collective(ctx, k, nil, func(op string, _ [][]byte) error {
+		copy(slot(out, c.rank, len(in)), in)
+		return c.trade(ctx, op, 2*len(out), func(b *batch, to, from int) error {
+			if err := b.receive(c.channel, from, tagResult, slot(out, from, len(in))); err != nil {
+				return err
+			}
+			return b.send(c.channel, to, tagResult, in)
+		})
+	})
+}
+
+// AllToAll sends slice i of in to rank i and fills slice i of out from it.
+func (c *comm) AllToAll(ctx context.Context, in, out []byte) error {
+	k := call{name: nameAllToAll, bytes: len(in)}
+	if len(in) != len(out) || len(in)%c.size != 0 {
+		return fmt.Errorf("mpi: %v: out has %d bytes; want as many as in, and a multiple of %d", &k, len(out), c.size)
+	}
+	return c.collective(ctx, k, nil, func(op string, _ [][]byte) error {
+		n := len(in) / c.size
+		copy(slot(out, c.rank, n), slot(in, c.rank, n))
+		return c.trade(ctx, op, 2*len(out), func(b *batch, to, from int) error {
+			if err := b.receive(c.channel, from, tagResult, slot(out, from, n)); err != nil {
+				return err
+			}
+			return b.send(c.channel, to, tagResult, slot(in, to, n))
+		})
+	})
+}
+
+// Broadcast copies root's data to every rank. Small data goes beside the cards;
+// larger data is scattered by root and gathered by all, which is 2(N-1)/N of it
+// per rank.
+func (c *comm) Broadcast(ctx context.Context, root int, data []byte) error {
+	k := call{name: nameBroadcast, root: root, bytes: len(data)}
+	if root < 0 || root >= c.size {
+		return fmt.Errorf("mpi: %v: the group has ranks 0 to %d", &k, c.size-1)
+	}
+	var inline []byte
+	if len(data) <= inlineBytes && c.rank == root {
+		inline = data
+	}
+	return c.collective(ctx, k, inline, func(op string, parts [][]byte) error {
+		if len(data) <= inlineBytes {
+			copy(data, parts[root])
+			return nil
+		}
+		if err := c.scatter(ctx, op, root, data); err != nil {
+			return err
+		}
+		return c.gatherSlices(ctx, op, data)
+	})
+}
+
+func slot(b []byte, i, n int) []byte { return b[i*n : (i+1)*n : (i+1)*n] }
+
+func checkElements(k *call, size int) error {
+	if err := reduce.Check(reduce.Op(k.op), k.t); err != nil {
+		return fmt.Errorf("mpi: %s: %w", k.name, err)
+	}
+	if k.bytes%(size*k.t.Size()) != 0 {
+		return fmt.Errorf("mpi: %v: want a multiple of %d bytes", k, size*k.t.Size())
+	}
+	return nil
+}
+
+func checkTimes(k *call, long string, n int, short string, m, size int) error {
+	if n != m*size {
+		return fmt.Errorf("mpi: %v: %s has %d bytes; want %d times the %d bytes of %s", k, long, n, size, m, short)
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package mpi
+
+// prefer puts MPI before the ring: a process that mpirun started is meant for it.
+const prefer = 2

@@ -1,0 +1,77 @@
+//go:build cgo && mpi
+
+package mpi
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/lockstep-go/lockstep/group"
+)
+
+// member is what one rank asked of a split.
+type member struct{ rank, color, key int }
+
+// Split divides the communicator. MPI's own split blocks, so it is called only
+// after every rank is known to have come.
+func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, error) {
+	var child *comm
+	err := c.collective(ctx, call{name: nameSplit}, encodeSplit(color, key), func(op string, parts [][]byte) (err error) {
+		if err = c.job.reap(); err == nil {
+			child, err = c.divide(decodeSplit(parts), color)
+		}
+		return explain(op, nil, err)
+	})
+	if err != nil || child == nil {
+		return nil, err
+	}
+	return child, nil
+}
+
+func encodeSplit(color, key int) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(int64(color)))
+	return binary.LittleEndian.AppendUint64(b, uint64(int64(key)))
+}
+
+func decodeSplit(parts [][]byte) []member {
+	members := make([]member, len(parts))
+	for rank, p := range parts {
+		members[rank] = member{rank, int(int64(binary.LittleEndian.Uint64(p))), int(int64(binary.LittleEndian.Uint64(p[8:])))}
+	}
+	return members
+}
+
+// seats orders the members of one color by key and then by old rank.
+func seats(members []member, color int) []member {
+	var mine []member
+	for _, m := range members {
+		if m.color == color {
+			mine = append(mine, m)
+		}
+	}
+	slices.SortFunc(mine, func(a, b member) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rank, b.rank)) })
+	return mine
+}
+
+// divide makes this rank's child, nil with NoColor. Colors and keys may be larger
+// than MPI's ints, so MPI gets the lowest member and the seat in their place.
+func (c *comm) divide(members []member, color int) (*comm, error) {
+	if color == group.NoColor {
+		_, _, err := divide(c.channel, -1, 0)
+		return nil, err
+	}
+	mine := seats(members, color)
+	seat := slices.IndexFunc(mine, func(m member) bool { return m.rank == c.rank })
+	first := slices.MinFunc(mine, func(a, b member) int { return cmp.Compare(a.rank, b.rank) })
+	channel, _, err := divide(c.channel, first.rank, seat)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := duplicate(channel)
+	if err != nil {
+		return nil, err
+	}
+	return newComm(c.job, messages, channel, seat, len(mine))
+}
