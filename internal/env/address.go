@@ -15,7 +15,7 @@ func SplitHostPort(where, address string) (host string, port int, err error) {
 		return "", 0, wrong(where, address, allowed)
 	}
 	port, err = strconv.Atoi(service)
-	if err != nil || port < 0 || port > 65535 {
+	if err != nil || port < 0 || port > 65535 || strconv.Itoa(port) != service {
 		return "", 0, wrong(where, address, allowed+" and a port from 0 to 65535")
 	}
 	return host, port, nil
