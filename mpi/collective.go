@@ -90,7 +90,7 @@ func (c *comm) collective(ctx context.Context, k call, inline []byte, finish fun
 func (c *comm) run(ctx context.Context, k *call, inline []byte, finish func(op string, parts [][]byte) error) error {
 	c.number++
 	hash, op := c.describe(k)
-	if err := ended(ctx); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return explain(op, nil, err)
 	}
 	parts, same, err := c.exchange(ctx, op, hash, inline)
@@ -100,15 +100,24 @@ func (c *comm) run(ctx context.Context, k *call, inline []byte, finish func(op s
 	if !same {
 		return fmt.Errorf("mpi: %w", c.disagreement(ctx, op))
 	}
-	if c.number%8 == 0 {
-		c.mu.Lock()
-		err = c.readNotices()
-		c.mu.Unlock()
-	}
-	if err != nil || finish == nil {
-		return err
+	if finish == nil {
+		return nil
 	}
 	return finish(op, parts)
+}
+
+// ready takes in notices, so that they do not pile up at a rank that never waits,
+// and a collective that others have given up does not begin.
+func (c *comm) ready(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.readNotices(); err != nil {
+		return err
+	}
+	if err := c.health(); err != nil {
+		return err
+	}
+	return ended(ctx)
 }
 
 // fail breaks the communicator. A disagreement is known to all ranks already.

@@ -22,7 +22,10 @@ func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, e
 		if err = c.job.reap(); err == nil {
 			child, err = c.divide(decodeSplit(parts), color)
 		}
-		return explain(op, nil, err)
+		if err != nil {
+			return explain(op, nil, err)
+		}
+		return nil
 	})
 	if err != nil || child == nil {
 		return nil, err

@@ -1,0 +1,160 @@
+//go:build cgo && mpi
+
+package mpi
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
+)
+
+// world is this process's rank under mpirun, nil without.
+var world *comm
+
+// The package's tests run as one process, which starts itself again under mpirun,
+// or as one of the ranks there.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if _, started := env.MPILauncher(); !started {
+		os.Exit(m.Run())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	c, err := (&backend{}).Init(ctx, group.Config{Timeout: time.Minute})
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	world = c.(*comm)
+	if way := os.Getenv(endVariable); way != "" {
+		endings[way]()
+	}
+	os.Exit(rankMain(m))
+}
+
+// rankMain runs the tests of one rank. Only a rank that fails speaks, unless all
+// are asked to.
+func rankMain(m *testing.M) int {
+	output := os.Stdout
+	if !testing.Verbose() {
+		file, err := os.CreateTemp("", "rank")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.Remove(file.Name())
+		os.Stdout = file
+	}
+	code := m.Run()
+	if err := world.Close(); err != nil {
+		fmt.Fprintln(os.Stdout, err)
+		code = 1
+	}
+	if code != 0 && os.Stdout != output {
+		os.Stdout.Seek(0, io.SeekStart)
+		text, _ := io.ReadAll(os.Stdout)
+		for line := range strings.Lines(string(text)) {
+			fmt.Fprintf(output, "rank %d: %s", world.rank, line)
+		}
+	}
+	return code
+}
+
+// mpirun starts this test binary as n ranks.
+func mpirun(t *testing.T, n int, variables []string, args ...string) (output string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	args = append([]string{"--oversubscribe", "-np", strconv.Itoa(n), os.Args[0]}, args...)
+	if os.Geteuid() == 0 {
+		args = append([]string{"--allow-run-as-root"}, args...)
+	}
+	cmd := exec.CommandContext(ctx, "mpirun", args...)
+	cmd.Env = append(os.Environ(), variables...)
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatalf("mpirun: %v", err)
+	}
+	return text.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestWorld runs the cases of every rank, under mpirun.
+func TestWorld(t *testing.T) {
+	if world != nil {
+		runWorld(t)
+		return
+	}
+	for _, n := range []int{1, 2, 3} {
+		t.Run(fmt.Sprintf("np=%d", n), func(t *testing.T) {
+			if output, code := mpirun(t, n, nil, "-test.run=^TestWorld$", "-test.timeout=3m"); code != 0 {
+				t.Errorf("mpirun ended with code %d\n%s", code, output)
+			}
+		})
+	}
+}
+
+const endVariable = "LOCKSTEP_TEST_END"
+
+// endings are ways for rank 1 to end without Close while the others wait for it.
+var endings = map[string]func(){
+	"exit 0": func() { endRankOne(func() { os.Exit(0) }) },
+	"panic":  func() { endRankOne(func() { panic("on purpose") }) },
+	"broken": func() {
+		world.Break(fmt.Errorf("on purpose"))
+		if world.Close() == nil {
+			os.Exit(0)
+		}
+		os.Exit(3)
+	},
+}
+
+func endRankOne(end func()) {
+	if world.rank == 1 {
+		end()
+	}
+	world.Barrier(context.Background())
+	os.Exit(0)
+}
+
+func TestEveryEndWithoutCloseEndsTheJob(t *testing.T) {
+	if world != nil {
+		return
+	}
+	for way := range endings {
+		t.Run(way, func(t *testing.T) {
+			output, code := mpirun(t, 2, []string{endVariable + "=" + way})
+			if code == 0 {
+				t.Errorf("mpirun ended well\n%s", output)
+			}
+		})
+	}
+}
+
+func TestInitWithoutLauncher(t *testing.T) {
+	if world != nil {
+		return
+	}
+	b := &backend{}
+	if d := b.Detect(); !d.Available || d.Started {
+		t.Errorf("Detect gave %+v; want available and not started", d)
+	}
+	comm, err := b.Init(t.Context(), group.Config{})
+	if comm != nil || err == nil || !strings.Contains(err.Error(), "mpirun") {
+		t.Errorf("Init gave %v, %v; want an error that mentions mpirun", comm, err)
+	}
+	if now, err := state(); err != nil || now.started {
+		t.Errorf("MPI is %+v, %v after Init without a launcher; want it not started", now, err)
+	}
+}
