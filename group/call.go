@@ -64,7 +64,7 @@ func (g *Group) run(ctx context.Context, c call, do func(context.Context) error)
 	}
 	ctx, cancel := g.bound(ctx)
 	defer cancel()
-	defer g.watch(text).Stop()
+	defer g.watch(text)()
 	if err := acquire(ctx, g.turn); err != nil {
 		return g.fail(text, err)
 	}
@@ -124,11 +124,18 @@ func (g *Group) meet(ctx context.Context) error {
 	return g.comm.AllGather(ctx, make([]byte, 1), make([]byte, g.size))
 }
 
-// watch warns in the log when a call takes long. The caller stops it.
-func (g *Group) watch(text string) *time.Timer {
-	return time.AfterFunc(g.stall, func() {
+// watch warns in the log when a call takes long, until the caller stops it.
+func (g *Group) watch(text string) (stop func()) {
+	warned := make(chan struct{})
+	timer := time.AfterFunc(g.stall, func() {
+		defer close(warned)
 		g.logger.Warn("still waiting", "call", text, "after", g.stall)
 	})
+	return func() {
+		if !timer.Stop() {
+			<-warned
+		}
+	}
 }
 
 func acquire(ctx context.Context, turn chan struct{}) error {

@@ -132,7 +132,7 @@ func (g *Group) message(ctx context.Context, what string, l *PeerLane, do func(c
 	}
 	ctx, cancel := g.bound(ctx)
 	defer cancel()
-	defer g.watch(what).Stop()
+	defer g.watch(what)()
 	if err := acquire(ctx, l.turn); err != nil {
 		return within(what, err)
 	}
