@@ -50,6 +50,8 @@ type Group struct {
 	splits uint64        // splits so far; guarded by turn
 
 	records atomic.Uint64
+	counts  counts
+	origin  string // what in the environment Init went by; empty for groups made otherwise
 	lanes   sync.Map // laneKey to *PeerLane
 
 	broken  atomic.Pointer[BrokenError]

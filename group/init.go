@@ -175,6 +175,7 @@ func form(ctx context.Context, cfg Config, b Backend) (*Group, error) {
 		return nil, err
 	}
 	g := NewWith(comm, cfg)
+	g.origin = b.Detect().Found
 	formed.named[cfg.Backend] = g
 	if formed.first == nil || formed.first.closed.Load() {
 		preset.CompareAndSwap(formed.first, g)

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/array/tree"
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/nn"
+	"github.com/lockstep-go/lockstep/nn/optim"
+	"github.com/lockstep-go/lockstep/ops"
+)
+
+// trainer is one rank's part of the job.
+type trainer struct {
+	options
+	*task
+	g     *group.Group
+	order order
+	opt   optim.Optimizer
+	state tree.Tree
+	rows  int64 // examples that this rank has consumed
+	// average is how the ranks come to one gradient.
+	average func(grads tree.Tree, g *group.Group) tree.Tree
+}
+
+func newTrainer(o options, t *task, g *group.Group) *trainer {
+	opt := optim.AdamW{Rate: optim.Constant(o.rate)}
+	return &trainer{
+		options: o, task: t, g: g,
+		order:   order{seed: o.seed, examples: t.examples},
+		opt:     opt,
+		state:   opt.Init(nn.Parameters(t.model)),
+		average: nn.AverageGradients,
+	}
+}
+
+// fit trains for the given number of steps and reports.
+func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) error {
+	tr := newTrainer(o, t, g)
+	var loss float32
+	var err error
+	for step := range o.steps {
+		if loss, err = tr.step(ctx, step); err != nil {
+			return err
+		}
+		r.step(step+1, loss)
+	}
+	end, err := tr.outcome(ctx)
+	if err != nil {
+		return err
+	}
+	end.Loss = number(loss)
+	if g.IsLeader() {
+		if end.Sample, err = t.sample(ctx); err != nil {
+			return err
+		}
+	}
+	r.done(end)
+	return nil
+}
+
+// step takes one optimizer step and returns the mean loss of the whole batch.
+func (t *trainer) step(ctx context.Context, step int) (float32, error) {
+	examples := t.order.batch(step, t.options.batch, t.g.Rank(), t.g.Size())
+	loss, grads := nn.ValueAndGrad(t.model, t.loss)(t.inputs(examples)...)
+	grads = t.average(grads, t.g)
+	loss = ops.AllMean(loss, t.g)
+	params, state, err := t.opt.Update(nn.Parameters(t.model), grads, t.state)
+	if err != nil {
+		return 0, err
+	}
+	everything := slices.Concat([]*array.Array{loss}, params.Arrays(), state.Arrays())
+	if err := array.Eval(ctx, everything...); err != nil {
+		return 0, err
+	}
+	t.state = state
+	t.rows += int64(len(examples))
+	if err := nn.Update(t.model, params); err != nil {
+		return 0, err
+	}
+	return array.Item[float32](ctx, loss)
+}
+
+// outcome compares the ranks' parameters and gathers what each has consumed.
+func (t *trainer) outcome(ctx context.Context) (outcome, error) {
+	stats := t.g.Stats()
+	sum, err := hash(ctx, nn.Parameters(t.model))
+	if err != nil {
+		return outcome{}, err
+	}
+	sums, err := group.AllGather(ctx, t.g, sum[:])
+	if err != nil {
+		return outcome{}, err
+	}
+	rows, err := group.AllGather(ctx, t.g, []int64{t.rows})
+	if err != nil {
+		return outcome{}, err
+	}
+	equal := true
+	for other := range slices.Chunk(sums, len(sum)) {
+		equal = equal && slices.Equal(other, sum[:])
+	}
+	return outcome{
+		SHA256: hex(sum[:]), RanksEqual: equal, Rows: rows,
+		Collectives: stats.Collectives, BytesReduced: stats.BytesReduced,
+	}, nil
+}
+
+// hash is over all parameters as float32, in canonical order.
+func hash(ctx context.Context, params tree.Tree) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	for _, leaf := range params {
+		data, err := array.Bytes(ctx, leaf.Array.AsType(dtype.Float32))
+		if err != nil {
+			return sum, err
+		}
+		h.Write(data)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}

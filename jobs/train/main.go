@@ -1,0 +1,117 @@
+// Train fits one of two models on one process or on many, with the same flags
+// and the same result.
+//
+//	./train -steps 200
+//	./launch -n 4 ./train -steps 200
+//	mpirun -np 4 ./train -steps 200
+//
+// The default model is a character-level transformer on the text in the program;
+// -model mlp classifies handwritten digits. The batch is divided over the ranks.
+// Every rank draws the same order of examples from the seed and takes its own part
+// of each batch; gradients are averaged over all ranks. With -json each step and
+// the outcome are one JSON object a line on rank 0. Wrong use is one line and exit
+// code 2; a failure is one line and exit code 1.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/lockstep-go/lockstep/group"
+	_ "github.com/lockstep-go/lockstep/group/all"
+)
+
+const (
+	codeFailure = 1
+	codeUsage   = 2
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := withSignals()
+	defer stop()
+	err := train(ctx, args)
+	var usage *usageError
+	var sig *signalError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.As(context.Cause(ctx), &sig):
+		fmt.Fprintln(os.Stderr, "train: ended by", sig)
+		return 128 + int(sig.signal)
+	case errors.As(err, &usage):
+		fmt.Fprintln(os.Stderr, "train:", err)
+		return codeUsage
+	}
+	fmt.Fprintln(os.Stderr, "train:", err)
+	return codeFailure
+}
+
+// train does everything between the flags and the exit code.
+func train(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	t, err := o.task()
+	if err != nil {
+		return &usageError{err}
+	}
+	g, err := group.Init(ctx, group.Config{Backend: o.backend})
+	if err != nil {
+		return initError(err)
+	}
+	if err := o.checkBatch(g.Size()); err != nil {
+		return errors.Join(&usageError{err}, g.Close())
+	}
+	if err := fit(ctx, o, t, g, newReport(os.Stdout, o, t, g)); err != nil {
+		return fmt.Errorf("rank %d: %w", g.Rank(), err)
+	}
+	if err := g.Close(); err != nil {
+		return fmt.Errorf("rank %d: close: %w", g.Rank(), err)
+	}
+	return nil
+}
+
+// initError tells a wrong environment, which is wrong use, from a world that did
+// not come together.
+func initError(err error) error {
+	var peer *group.PeerError
+	if errors.As(err, &peer) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &usageError{err}
+}
+
+// usageError is a mistake of whoever started the program.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// signalError is the cause of a context that a signal ended.
+type signalError struct{ signal syscall.Signal }
+
+func (e *signalError) Error() string { return e.signal.String() }
+
+// withSignals returns a context that SIGINT or SIGTERM ends.
+func withSignals() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	done := make(chan struct{})
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&signalError{s.(syscall.Signal)})
+		case <-done:
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+// options is what the flags say.
+type options struct {
+	model   string
+	data    string // file; empty for what is in the program
+	steps   int
+	batch   int // examples a step, over all ranks
+	rate    float64
+	seed    uint64
+	backend string
+	json    bool
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("train", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.model, "model", "gpt", "`gpt`, a character-level transformer, or mlp, a classifier of images")
+	flags.StringVar(&o.data, "data", "", "`file` to learn: UTF-8 text for gpt, MNIST images (IDX) for mlp; default: data in the program")
+	flags.IntVar(&o.steps, "steps", 500, "number of optimizer steps")
+	flags.IntVar(&o.batch, "batch", 16, "examples a step, over all ranks")
+	flags.Float64Var(&o.rate, "lr", 3e-3, "learning rate")
+	flags.Uint64Var(&o.seed, "seed", 0, "seed of the model and of the order of examples")
+	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
+	flags.BoolVar(&o.json, "json", false, "one JSON object a line")
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(os.Stdout)
+		fmt.Println("train fits a model on one process or on many:")
+		flags.PrintDefaults()
+		return o, err
+	}
+	if err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return o, &usageError{err}
+	}
+	return o, nil
+}
+
+func (o options) check() error {
+	switch {
+	case o.model != "gpt" && o.model != "mlp":
+		return fmt.Errorf("-model is %q; want gpt or mlp", o.model)
+	case o.steps < 1:
+		return fmt.Errorf("-steps is %d; want 1 or more", o.steps)
+	case o.batch < 1:
+		return fmt.Errorf("-batch is %d; want 1 or more", o.batch)
+	case !(o.rate > 0 && o.rate < 1e3):
+		return fmt.Errorf("-lr is %v; want a number above 0", o.rate)
+	}
+	return nil
+}
+
+// checkBatch makes sure that every rank gets as many examples as the others.
+func (o options) checkBatch(ranks int) error {
+	if o.batch%ranks != 0 {
+		return fmt.Errorf("-batch is %d, which %d ranks do not divide evenly", o.batch, ranks)
+	}
+	return nil
+}
+
+// task loads the data and makes the model.
+func (o options) task() (*task, error) {
+	if o.model == "mlp" {
+		return newClassifier(o)
+	}
+	return newLanguageModel(o)
+}
