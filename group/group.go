@@ -51,14 +51,13 @@ type Group struct {
 
 	records atomic.Uint64
 	counts  counts
-	origin  string // what in the environment Init went by; empty for groups made otherwise
+	origin  string   // what in the environment Init went by; empty for groups made otherwise
 	lanes   sync.Map // laneKey to *PeerLane
 
 	broken  atomic.Pointer[BrokenError]
 	closed  atomic.Bool
-	leaving sync.WaitGroup
-	close   sync.Once
-	closing error
+	left    sync.Once
+	leaving error // what closing the communicator returned; set by left
 }
 
 var single = &Group{size: 1, backend: "single", id: "single"}
@@ -79,7 +78,7 @@ func NewWith(comm Communicator, cfg Config) *Group {
 		size:    comm.Size(),
 		backend: cmp.Or(cfg.Backend, "custom"),
 		id:      "world",
-		timeout: cmp.Or(cfg.Timeout, defaultTimeout),
+		timeout: cmp.Or(max(cfg.Timeout, 0), defaultTimeout),
 		stall:   defaultStall,
 		base:    cmp.Or(cfg.Logger, slog.Default()),
 		turn:    make(chan struct{}, 1),
@@ -115,15 +114,17 @@ func (g *Group) Communicator() Communicator { return g.comm }
 // returns what the first did. Closing a group of one ends nothing but its
 // communicator.
 func (g *Group) Close() error {
-	g.close.Do(func() {
-		if g.comm == nil {
-			return
-		}
-		g.closed.Store(true)
-		g.closing = g.comm.Close()
-		g.leaving.Wait()
-	})
-	return g.closing
+	if g.comm == nil {
+		return nil
+	}
+	g.closed.Store(true)
+	return g.leave()
+}
+
+// leave closes the communicator once; later callers wait until it is closed.
+func (g *Group) leave() error {
+	g.left.Do(func() { g.leaving = g.comm.Close() })
+	return g.leaving
 }
 
 // usable returns the reason why nothing can run on the group, if there is one.
@@ -153,7 +154,7 @@ func (g *Group) shatter(reason error) {
 		b.Break(reason)
 		return
 	}
-	g.leaving.Go(func() { _ = g.comm.Close() })
+	go g.leave() // Close waits for it
 }
 
 // fail breaks the group after a call that went wrong and returns the error for
