@@ -161,12 +161,6 @@ int lk_take(int tag, MPI_Comm comm, void *data, int room, int *found, int *sourc
   return MPI_Get_count(&status, MPI_BYTE, bytes);
 }
 
-int lk_class(int code) {
-  int class = 0;
-  MPI_Error_class(code, &class);
-  return class;
-}
-
 void lk_text(int code, char *text) {
   int length = 0;
   MPI_Error_string(code, text, &length);

@@ -32,9 +32,6 @@ func (e codeError) Error() string {
 	return C.GoString(text)
 }
 
-// truncated reports whether a message was longer than the room for it.
-func (e codeError) truncated() bool { return C.lk_class(C.int(e)) == C.MPI_ERR_TRUNCATE }
-
 // check turns MPI's code into an error that says what was being done.
 func check(what string, code C.int) error {
 	if code == C.MPI_SUCCESS {

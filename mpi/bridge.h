@@ -57,8 +57,7 @@ int lk_probe(int source, int tag, MPI_Comm comm, long micros, int *found, lk_mes
 // Take one small message from anybody, if there is one.
 int lk_take(int tag, MPI_Comm comm, void *data, int room, int *found, int *source, int *bytes);
 
-// The error class of a code, and its text in a buffer of MPI_MAX_ERROR_STRING.
-int lk_class(int code);
+// The text of an error code, in a buffer of MPI_MAX_ERROR_STRING.
 void lk_text(int code, char *text);
 
 #endif
