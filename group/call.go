@@ -81,6 +81,7 @@ func (g *Group) run(ctx context.Context, c call, do func(context.Context) error)
 	if err != nil {
 		return g.fail(text, cause(ctx, err))
 	}
+	g.counts.add(c)
 	return nil
 }
 
