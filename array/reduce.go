@@ -50,6 +50,24 @@ func (x *Array) Min(axes ...int) *Array { return x.reduced(kernel.Min, axes, fal
 // MinKeep is Min, with the axes kept as length 1.
 func (x *Array) MinKeep(axes ...int) *Array { return x.reduced(kernel.Min, axes, true) }
 
+// All reports, as bool, whether all elements over the given axes are not zero;
+// true if there are none.
+func (x *Array) All(axes ...int) *Array { return x.AsType(dtype.Bool).reduced(kernel.All, axes, false) }
+
+// AllKeep is All, with the axes kept as length 1.
+func (x *Array) AllKeep(axes ...int) *Array {
+	return x.AsType(dtype.Bool).reduced(kernel.All, axes, true)
+}
+
+// Any reports, as bool, whether some element over the given axes is not zero;
+// false if there are none.
+func (x *Array) Any(axes ...int) *Array { return x.AsType(dtype.Bool).reduced(kernel.Any, axes, false) }
+
+// AnyKeep is Any, with the axes kept as length 1.
+func (x *Array) AnyKeep(axes ...int) *Array {
+	return x.AsType(dtype.Bool).reduced(kernel.Any, axes, true)
+}
+
 func (x *Array) reduced(op kernel.Reduction, axes []int, keep bool) *Array {
 	if x.Err() != nil {
 		return x
@@ -134,18 +152,29 @@ func (p reduce) Eval(_ context.Context, in, out []View) error {
 	return nil
 }
 
-func (p reduce) VJP(in, _, dy []*Array, _ []int) ([]*Array, error) {
-	if p.op != kernel.Sum {
+func (p reduce) VJP(in, out, dy []*Array, _ []int) ([]*Array, error) {
+	x := in[0]
+	shape := x.spec().Shape
+	switch p.op {
+	case kernel.Sum:
+		return []*Array{dy[0].BroadcastTo(shape...)}, nil
+	case kernel.Mean:
+		return []*Array{dy[0].DivScalar(p.count(x)).BroadcastTo(shape...)}, nil
+	case kernel.Prod:
 		return nil, ErrNoRule
 	}
-	return []*Array{dy[0].BroadcastTo(in[0].spec().Shape...)}, nil
+	return []*Array{p.share(x, out[0]).Mul(dy[0])}, nil
 }
 
-func (p reduce) JVP(_, _, dx []*Array, _ []int) ([]*Array, error) {
-	if p.op != kernel.Sum {
+func (p reduce) JVP(in, out, dx []*Array, _ []int) ([]*Array, error) {
+	x, t := in[0], dx[0]
+	switch p.op {
+	case kernel.Sum, kernel.Mean:
+		return []*Array{Apply1(p, t)}, nil
+	case kernel.Prod:
 		return nil, ErrNoRule
 	}
-	return []*Array{Apply1(p, dx[0])}, nil
+	return []*Array{p.share(x, out[0]).Mul(t).SumKeep(p.axes...)}, nil
 }
 
 func (p reduce) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
@@ -161,6 +190,20 @@ func beside(batch int, axes []int) []int {
 		}
 	}
 	return moved
+}
+
+func (p reduce) count(x *Array) float64 {
+	n := 1
+	for _, axis := range p.axes {
+		n *= x.Dim(axis)
+	}
+	return float64(n)
+}
+
+// share is what each element has of the extremum y: 1, or less among equals.
+func (p reduce) share(x, y *Array) *Array {
+	hit := x.Equal(y).AsType(x.DType())
+	return hit.Div(hit.SumKeep(p.axes...))
 }
 
 // operand is a view as the kernels take it.

@@ -47,3 +47,9 @@ func copyRows[T dtype.Element](dst, src []T, shape []int, strides [][]int, offse
 		}
 	})
 }
+
+// Move copies elements between two strided places of the same shape, which do
+// not overlap.
+func Move(dst, src []byte, size int, shape, to, from []int, dstOffset, srcOffset int) {
+	copySized(dst, src, size, shape, [][]int{to, from}, []int{dstOffset, srcOffset})
+}
