@@ -79,9 +79,9 @@ func divide(h handle, color, key int) (out handle, ok bool, err error) {
 
 func release(h handle) error { return check("MPI_Comm_free", C.lk_free(h)) }
 
-func tagLimit(h handle) (int, error) {
+func tagLimit() (int, error) {
 	var limit C.long
-	err := check("MPI_Comm_get_attr", C.lk_tag_limit(h, &limit))
+	err := check("MPI_Comm_get_attr", C.lk_tag_limit(&limit))
 	return int(limit), err
 }
 

@@ -36,8 +36,8 @@ int lk_return_errors(MPI_Comm comm);
 int lk_dup(MPI_Comm comm, MPI_Comm *out);
 int lk_split(MPI_Comm comm, int color, int key, MPI_Comm *out);
 int lk_free(MPI_Comm comm);
-// The largest tag of comm.
-int lk_tag_limit(MPI_Comm comm, long *limit);
+// The largest tag, which only the world tells.
+int lk_tag_limit(long *limit);
 
 // Start a transfer of bytes; counts above piece are described as several pieces
 // in one derived type, so that a message is one message at any length.

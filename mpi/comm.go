@@ -50,7 +50,7 @@ type comm struct {
 
 // newComm takes over two handles with the same members.
 func newComm(j *job, messages, channel handle, rank, size int) (*comm, error) {
-	limit, err := tagLimit(messages)
+	limit, err := tagLimit()
 	if err != nil {
 		return nil, err
 	}

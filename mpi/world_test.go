@@ -72,7 +72,9 @@ var worldCases = []struct {
 }
 
 func runWorld(t *testing.T) {
-	t.Run("grouptest", func(t *testing.T) { grouptest.Run(t, makeWorld) })
+	if !t.Run("grouptest", func(t *testing.T) { grouptest.Run(t, makeWorld) }) {
+		t.Fatal("stopped: the ranks may be out of step")
+	}
 	for _, c := range worldCases {
 		if world.size < c.least {
 			continue
@@ -85,6 +87,9 @@ func runWorld(t *testing.T) {
 				t.Errorf("close: %v", err)
 			}
 		})
+		if err := world.Barrier(t.Context()); err != nil {
+			t.Fatalf("stopped: %v", err)
+		}
 	}
 }
 
