@@ -11,10 +11,10 @@ import (
 	"github.com/lockstep-go/lockstep/group"
 )
 
-// communicatorCases are the cases in the order in which they run: what others
+// allCases are the cases in the order in which they run: what others
 // rely on comes first, what ends a world last.
-func communicatorCases() []testCase {
-	return slices.Concat(reduceCases(), gatherCases(), messageCases(), orderCases(), splitCases(), failureCases())
+func allCases() []testCase {
+	return slices.Concat(reduceCases(), gatherCases(), messageCases(), orderCases(), splitCases(), failureCases(), groupCases())
 }
 
 var ops = []group.Op{group.Sum, group.Mean, group.Max, group.Min}

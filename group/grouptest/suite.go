@@ -57,17 +57,14 @@ type testCase struct {
 }
 
 // Run checks that the communicators from makeWorld keep the contract of
-// group.Communicator, for every number of ranks in Sizes. Sizes for which there
-// is no world and cases whose optional interface is missing are skipped by name.
+// group.Communicator and carry a group.Group, for every number of ranks in Sizes.
+// Sizes for which there is no world and cases whose optional interface is missing
+// are skipped by name.
 func Run(t *testing.T, makeWorld MakeWorld) {
-	run(t, makeWorld, communicatorCases())
-}
-
-func run(t *testing.T, makeWorld MakeWorld, cases []testCase) {
 	for _, n := range Sizes {
 		t.Run(fmt.Sprintf("ranks=%d", n), func(t *testing.T) {
 			s := &suite{make: makeWorld, size: n, goroutines: runtime.NumGoroutine()}
-			s.run(t, cases)
+			s.run(t, allCases())
 		})
 	}
 }
