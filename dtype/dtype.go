@@ -3,7 +3,7 @@
 //
 //	t := dtype.Of[float32]()          // dtype.Float32
 //	t.Size()                          // 4, in bytes
-//	half := dtype.F16From(65504)           // rounded once, to nearest even
+//	half := dtype.F16From(65504) // rounded once, to nearest even
 //
 // Elements are little-endian and packed wherever bytes are exchanged.
 package dtype
