@@ -1,0 +1,230 @@
+package ring
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+)
+
+// callKind names a collective on the wire.
+type callKind uint8
+
+const (
+	allReduce callKind = iota + 1
+	allGather
+	reduceScatter
+	broadcast
+	allToAll
+	barrier
+	split
+)
+
+var callNames = map[callKind]string{
+	allReduce: "all_reduce", allGather: "all_gather", reduceScatter: "reduce_scatter",
+	broadcast: "broadcast", allToAll: "all_to_all", barrier: "barrier", split: "split",
+}
+
+// request is what must be the same on all ranks.
+type request struct {
+	kind  callKind
+	op    group.Op
+	t     dtype.Type // Invalid where the type does not matter
+	bytes int
+	root  int
+}
+
+// callText describes a collective for people.
+type callText string
+
+// fingerprint is what a user of the group says about the coming collective.
+type fingerprint struct {
+	sum  []byte
+	text string
+}
+
+// Next names the coming collective.
+func (c *comm) Next(fp []byte, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next = fingerprint{append([]byte(nil), fp...), text}
+}
+
+// text describes a call that nobody has described better.
+func (r request) text(sequence uint64) string {
+	text := fmt.Sprintf("%s #%d", callNames[r.kind], sequence)
+	switch {
+	case r.t != dtype.Invalid:
+		text += fmt.Sprintf(" %v %v[%d]", r.op, r.t, r.bytes/r.t.Size())
+	case r.kind == broadcast:
+		text += fmt.Sprintf(" from %d [%d bytes]", r.root, r.bytes)
+	case r.kind != barrier && r.kind != split:
+		text += fmt.Sprintf(" [%d bytes]", r.bytes)
+	}
+	return text
+}
+
+func (r request) fingerprint(sum []byte) (fp [16]byte) {
+	b := []byte{byte(r.kind), byte(r.op), byte(r.t)}
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.bytes))
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.root))
+	h := fnv.New128a()
+	h.Write(b)
+	h.Write(sum)
+	h.Sum(fp[:0])
+	return fp
+}
+
+// collective runs one collective: in its turn, under the deadline, and so that
+// whatever goes wrong breaks the group. A group of one only checks that it is
+// open.
+func (c *comm) collective(ctx context.Context, r request, run func(*exchange) error) error {
+	ctx, cancel := c.node.cfg.bound(ctx)
+	defer cancel()
+	x, err := c.begin(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { <-c.turn }()
+	release := context.AfterFunc(ctx, c.interrupt)
+	if err = ctx.Err(); err == nil {
+		err = run(x)
+	}
+	if !release() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return c.conclude(x, err)
+	}
+	return nil
+}
+
+// begin waits for the collective's turn and numbers it. When it succeeds the
+// caller holds the turn.
+func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		select {
+		case c.turn <- struct{}{}:
+		case <-c.life.Done():
+			return nil, c.failure(r.text(0))
+		case <-ctx.Done():
+			return nil, c.giveUp(-1, fmt.Errorf("%s: still waiting for an earlier collective: %w", callNames[r.kind], context.Cause(ctx)))
+		}
+	}
+	c.mu.Lock()
+	c.sequence++
+	next := c.next
+	c.next = fingerprint{}
+	if next.text == "" {
+		next.text = r.text(c.sequence)
+	}
+	c.text = next.text
+	x := &exchange{comm: c, ctx: ctx, call: callText(next.text), waiting: -1,
+		head: head{kind: r.kind, sequence: c.sequence, fingerprint: r.fingerprint(next.sum)}}
+	c.mu.Unlock()
+	if err := c.late(x); err != nil {
+		<-c.turn
+		return nil, err
+	}
+	return x, nil
+}
+
+// late is the error of a collective that begins after the group's end; for the
+// collective about which others have found that the ranks disagree it is that.
+func (c *comm) late(x *exchange) error {
+	if c.disputed(x.head.sequence) {
+		return c.settle(x)
+	}
+	return c.usable(string(x.call))
+}
+
+// conclude turns what stopped a collective into its error, and breaks the group.
+func (c *comm) conclude(x *exchange, err error) error {
+	op := string(x.call)
+	if errors.Is(err, errDiffers) {
+		c.disagree(x.head.sequence)
+	}
+	var at *linkError
+	switch {
+	case c.disputed(x.head.sequence):
+		return c.settle(x)
+	case c.life.Err() != nil:
+		return c.failure(op)
+	case x.ctx.Err() != nil:
+		return c.absence(x)
+	case errors.As(err, &at):
+		return c.explainLink(x, at)
+	}
+	return c.giveUp(-1, fmt.Errorf("%s: %w", op, err))
+}
+
+// explainLink waits for the notice that says why a connection failed, which may
+// be one of a disagreement.
+func (c *comm) explainLink(x *exchange, at *linkError) error {
+	timer := time.NewTimer(graceTime)
+	defer timer.Stop()
+	select {
+	case <-c.opened:
+	case <-c.life.Done():
+	case <-c.peers[at.peer].gone:
+		at.err = errLeft
+	case <-timer.C:
+	}
+	switch {
+	case c.disputed(x.head.sequence):
+		return c.settle(x)
+	case c.life.Err() != nil:
+		return c.failure(string(x.call))
+	}
+	return c.giveUp(at.peer, c.peerError(string(x.call), at.peer, at.err))
+}
+
+// absence is the error of a collective whose context has ended: it names the
+// ranks that have not come.
+func (c *comm) absence(x *exchange) error {
+	cause := context.Cause(x.ctx)
+	absent, silent := c.census(x.head.sequence)
+	missing := append(absent, silent...)
+	switch {
+	case len(missing) > 1:
+		return c.giveUp(-1, fmt.Errorf("%s: %s%s: %w", x.call, have(missing, "not come"), ofWhom(silent), cause))
+	case len(silent) == 1:
+		return c.giveUp(-1, c.peerError(string(x.call), silent[0], fmt.Errorf("does not answer: %w", cause)))
+	case len(absent) == 1:
+		return c.giveUp(-1, c.peerError(string(x.call), absent[0], fmt.Errorf("has not come: %w", cause)))
+	case x.waiting >= 0:
+		return c.giveUp(-1, c.peerError(string(x.call), x.waiting, fmt.Errorf("has come but sends nothing: %w", cause)))
+	}
+	return c.giveUp(-1, fmt.Errorf("%s: %w", x.call, cause))
+}
+
+func ofWhom(silent []int) string {
+	if len(silent) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (no answer from %s)", list(silent))
+}
+
+// have reads "rank 3 has not come" or "ranks 1,3 have not come".
+func have(ranks []int, what string) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d has %s", ranks[0], what)
+	}
+	return fmt.Sprintf("ranks %s have %s", list(ranks), what)
+}
+
+func list(ranks []int) string {
+	words := make([]string, len(ranks))
+	for i, r := range ranks {
+		words[i] = fmt.Sprint(r)
+	}
+	return strings.Join(words, ",")
+}

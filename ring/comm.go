@@ -1,0 +1,353 @@
+package ring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+)
+
+// comm is one rank's end of a group. Ranks are the group's own; node knows those
+// of the world.
+type comm struct {
+	node  *node
+	id    groupID
+	ranks []int // world rank of each member
+	rank  int
+	peers []*peer // by rank; nil for this one
+
+	turn   chan struct{}   // held by the collective that is under way
+	life   context.Context // ends when the group breaks or closes
+	end    context.CancelFunc
+	steps  context.Context // ends, with life or before, when the collective under way must stop
+	halt   context.CancelFunc
+	work   sync.WaitGroup // readers of messages
+	opened chan struct{}  // closed when there is a dispute
+	leave  sync.Once
+
+	mu       sync.Mutex
+	closed   bool
+	fault    *fault
+	dispute  *dispute
+	sequence uint64 // collectives begun
+	text     string // the latest
+	next     fingerprint
+	splits   int
+	scratch  []byte
+	answers  chan answer
+}
+
+// peer is what a group knows of another member. The fields are guarded by the
+// group's lock, except in and out, which have their own rules.
+type peer struct {
+	left   bool
+	gone   chan struct{} // closed when it has left
+	link   *link
+	linked chan struct{} // closed when link is there
+	in     inbox
+	out    outbox
+}
+
+// fault is why a group is broken.
+type fault struct {
+	peer int // the rank on which it failed; -1 for none
+	by   int // the rank that says so; -1 when this one found out itself
+	err  error
+}
+
+var (
+	errLeft  = errors.New("has left the group")
+	errEnded = errors.New("group has ended")
+)
+
+// graceTime is how long a failed connection waits for the notice that explains
+// it, and a mismatch for the texts of the others.
+const graceTime = time.Second
+
+func newComm(n *node, id groupID, ranks []int, rank int) *comm {
+	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: make(chan struct{}, 1), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.steps, c.halt = context.WithCancel(c.life)
+	c.peers = make([]*peer, len(ranks))
+	for r := range ranks {
+		if r != rank {
+			c.peers[r] = &peer{gone: make(chan struct{}), linked: make(chan struct{}), in: newInbox(n.cfg.Unexpected), out: newOutbox()}
+		}
+	}
+	return c
+}
+
+// Rank is this end's number.
+func (c *comm) Rank() int { return c.rank }
+
+// Size is the number of ranks.
+func (c *comm) Size() int { return len(c.ranks) }
+
+// member is the rank in this group of a rank of the world, or -1.
+func (c *comm) member(world int) int { return slices.Index(c.ranks, world) }
+
+// tell queues a notice about this group for all other members.
+func (c *comm) tell(m notice) {
+	m.group = c.id
+	for r, world := range c.ranks {
+		if r != c.rank {
+			c.node.tell(world, m)
+		}
+	}
+}
+
+// take acts on what has come for this group. The node's lock is held. An error
+// leaves a connection with the caller.
+func (c *comm) take(e event) error {
+	r := c.member(e.from)
+	switch {
+	case r < 0 || r == c.rank:
+		return fmt.Errorf("rank %d is not in that group", e.from)
+	case e.conn != nil:
+		return c.attach(r, e)
+	}
+	switch e.notice.kind {
+	case goodbye:
+		c.farewell(r)
+	case broke:
+		c.heardBreak(r, e.notice)
+	case differs:
+		c.heardText(r, e.notice)
+	case answers:
+		c.heardAnswer(r, e.notice)
+	}
+	return nil
+}
+
+// attach gives a connection that a peer has dialled its place.
+func (c *comm) attach(r int, e event) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.peers[r]
+	switch {
+	case c.closed || c.fault != nil:
+		return errEnded
+	case e.purpose == forCollectives && (r < c.rank || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
+		return fmt.Errorf("rank %d has connected already", r)
+	}
+	if !e.welcomed {
+		if err := writeVerdict(e.conn, nil); err != nil {
+			return err
+		}
+	}
+	if e.purpose == forCollectives {
+		p.link = newLink(e.conn)
+		close(p.linked)
+		return nil
+	}
+	p.in.conn = e.conn
+	c.work.Go(func() { c.readMessages(r, e.conn) })
+	return nil
+}
+
+// farewell notes that a peer has left. What it sent before can still be
+// received; an operation that needs more from it fails.
+func (c *comm) farewell(r int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.peers[r]
+	if p.left {
+		return
+	}
+	p.left = true
+	close(p.gone)
+	if p.link != nil {
+		closeWrite(p.link.conn) // it waits for this before it closes its end
+	}
+	if p.out.conn != nil {
+		p.out.conn.SetWriteDeadline(longAgo)
+	}
+	if p.in.conn == nil {
+		p.in.finish()
+	}
+}
+
+func (c *comm) heardBreak(r int, m notice) {
+	f := fault{peer: -1, by: r, err: errors.New(m.text)}
+	if on := c.member(int(m.number) - 1); m.number > 0 && on >= 0 && on != c.rank {
+		f.peer, f.err = on, fmt.Errorf("rank %d says: %s", r, m.text)
+	}
+	c.fail(f)
+}
+
+// fail breaks the group at this rank; the first fault stays.
+func (c *comm) fail(f fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault != nil || c.closed {
+		return
+	}
+	c.fault = &f
+	c.stopLocked()
+}
+
+// stopLocked ends whatever waits and closes all connections of the group.
+func (c *comm) stopLocked() {
+	c.end()
+	for _, p := range c.peers {
+		if p == nil {
+			continue
+		}
+		for _, conn := range p.connections() {
+			conn.Close()
+		}
+	}
+}
+
+func (p *peer) connections() []net.Conn {
+	var all []net.Conn
+	if p.link != nil {
+		all = append(all, p.link.conn)
+	}
+	if p.in.conn != nil {
+		all = append(all, p.in.conn)
+	}
+	if p.out.conn != nil {
+		all = append(all, p.out.conn)
+	}
+	return all
+}
+
+// interrupt stops the collective under way, whose group will be broken.
+func (c *comm) interrupt() {
+	c.halt()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.peers {
+		if p != nil && p.link != nil {
+			p.link.conn.SetDeadline(longAgo)
+		}
+	}
+}
+
+// Break fails all calls here, and all calls at the peers with the given reason.
+func (c *comm) Break(reason error) {
+	c.tell(notice{kind: broke, text: reason.Error()})
+	c.fail(fault{peer: -1, by: c.rank, err: reason})
+}
+
+// giveUp breaks the group because of err, which is what the call that found out
+// returns; on is the peer on which it failed, or -1.
+func (c *comm) giveUp(on int, err error) error {
+	m, f := notice{kind: broke, text: err.Error()}, fault{peer: on, by: -1, err: err}
+	var about *group.PeerError
+	if on >= 0 && errors.As(err, &about) {
+		m.number, m.text, f.err = uint64(c.ranks[on])+1, about.Err.Error(), about.Err
+	}
+	c.tell(m)
+	c.fail(f)
+	return err
+}
+
+// usable is the error of a call that comes too late, or nil.
+func (c *comm) usable(op string) error {
+	if c.life.Err() == nil {
+		return nil
+	}
+	return c.failure(op)
+}
+
+// failure is what op returns on a group that has ended.
+func (c *comm) failure(op string) error {
+	c.mu.Lock()
+	closed, f := c.closed, c.fault
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return fmt.Errorf("%s: %w", op, group.ErrClosed)
+	case f == nil:
+		return fmt.Errorf("%s: %w", op, errEnded)
+	case f.peer >= 0:
+		return c.peerError(op, f.peer, f.err)
+	}
+	return &group.BrokenError{By: f.by, Reason: f.err}
+}
+
+// peerError names a peer, also by its rank in the world when that is another.
+func (c *comm) peerError(op string, r int, err error) error {
+	world := c.ranks[r]
+	if note := fmt.Sprintf("rank %d of the world", world); world != r {
+		err = fmt.Errorf("%s: %w", note, err)
+	}
+	return &group.PeerError{Op: op, Rank: r, Addr: c.node.address(world), Err: err}
+}
+
+// explain finds out why a connection to a peer failed: a connection ends a
+// moment before or after the notice that says why.
+func (c *comm) explain(op string, r int, err error) error {
+	timer := time.NewTimer(graceTime)
+	defer timer.Stop()
+	select {
+	case <-c.life.Done():
+		return c.failure(op)
+	case <-c.peers[r].gone:
+		err = errLeft
+	case <-timer.C:
+	}
+	return c.giveUp(r, c.peerError(op, r, err))
+}
+
+// Close leaves the group; the world's Close also closes all groups that were
+// split from it. What was sent before can still be received. It takes at most
+// five seconds.
+func (c *comm) Close() error {
+	if c == c.node.root {
+		c.leave.Do(c.node.shutdown)
+		return nil
+	}
+	c.leave.Do(func() { c.depart(time.Now().Add(closeTime)) })
+	return nil
+}
+
+// depart says goodbye, flushes and ends the group at this rank.
+func (c *comm) depart(until time.Time) {
+	c.tell(notice{kind: goodbye})
+	healthy := false
+	select {
+	case c.turn <- struct{}{}: // for good: no collective is under way, and none begins
+		healthy = true
+	default:
+	}
+	c.mu.Lock()
+	c.closed = true
+	healthy = healthy && c.fault == nil
+	c.mu.Unlock()
+	c.end()
+	if healthy {
+		c.drain(until)
+	}
+	c.mu.Lock()
+	c.stopLocked()
+	c.mu.Unlock()
+	c.work.Wait()
+	c.node.forget(c)
+}
+
+// drain closes the connections for collectives in such a way that the peers can
+// still read what was sent to them: a socket that is closed with data unread in
+// it resets the connection. Peers end their side when they hear the goodbye.
+func (c *comm) drain(until time.Time) {
+	var reading sync.WaitGroup
+	for _, p := range c.peers {
+		if p == nil {
+			continue
+		}
+		c.mu.Lock()
+		l := p.link
+		c.mu.Unlock()
+		if l != nil {
+			reading.Go(func() { l.drain(until) })
+		}
+	}
+	reading.Wait()
+}

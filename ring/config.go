@@ -1,0 +1,78 @@
+package ring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/lockstep-go/lockstep/internal/env"
+)
+
+// Config says how patient and how trusting a world is. The zero value suits one
+// host; all ranks are given the same Token and Insecure.
+type Config struct {
+	// Timeout bounds every operation whose context has no earlier deadline; 0
+	// means ten minutes.
+	Timeout time.Duration
+	// ConnectTimeout bounds the meeting of the ranks; 0 means one minute.
+	ConnectTimeout time.Duration
+	// Token is the secret that the ranks prove to each other. Without one only
+	// loopback addresses are listened on and accepted.
+	Token []byte
+	// Insecure lets a world without a token leave loopback: whoever reaches a
+	// port can then join.
+	Insecure bool
+	// Unexpected is how many bytes of messages that nobody has asked for are kept
+	// for each peer of each group before its Sends have to wait; 0 means 64 MiB.
+	// A larger message waits until it is asked for.
+	Unexpected int
+	// Logger gets debug and warning records; nil means slog.Default.
+	Logger *slog.Logger
+}
+
+const (
+	defaultTimeout        = 10 * time.Minute
+	defaultConnectTimeout = time.Minute
+	defaultUnexpected     = 64 << 20
+)
+
+// complete checks cfg and fills in what it leaves open.
+func (cfg Config) complete() (Config, error) {
+	if cfg.Timeout < 0 || cfg.ConnectTimeout < 0 || cfg.Unexpected < 0 {
+		return cfg, fmt.Errorf("negative Timeout (%v), ConnectTimeout (%v) or Unexpected (%d); 0 means the default", cfg.Timeout, cfg.ConnectTimeout, cfg.Unexpected)
+	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnectTimeout)
+	cfg.Unexpected = cmp.Or(cfg.Unexpected, defaultUnexpected)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	return cfg, nil
+}
+
+// bound gives ctx the deadline of an operation unless it has an earlier one.
+func (cfg Config) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if at, ok := ctx.Deadline(); ok && time.Until(at) <= cfg.Timeout {
+		return ctx, func() {}
+	}
+	cause := fmt.Errorf("%v passed: %w", cfg.Timeout, context.DeadlineExceeded)
+	return context.WithTimeoutCause(ctx, cfg.Timeout, cause)
+}
+
+// trusts reports whether a world may use addr: without a token only loopback.
+func (cfg Config) trusts(addr net.Addr) bool {
+	return len(cfg.Token) > 0 || cfg.Insecure || isLoopback(addr)
+}
+
+func (cfg Config) checkTrust(addr net.Addr) error {
+	if cfg.trusts(addr) {
+		return nil
+	}
+	return fmt.Errorf("%v is not a loopback address, and the job has no token: name a file that holds one in %s, or set %s=1", addr, env.TokenFile, env.Insecure)
+}
+
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}

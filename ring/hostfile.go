@@ -1,0 +1,158 @@
+package ring
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
+)
+
+// HostFile forms the world that a host file describes: a JSON list that holds
+// for each rank a list of addresses "ip:port", equally many each, IPv6 in
+// brackets, as MLX's ring reads it. A host name in place of an ip is resolved. A
+// rank listens on the first of its addresses that it can; the others try them in
+// turn. All ranks read the same file.
+func HostFile(ctx context.Context, rank int, path string, cfg Config) (group.Communicator, error) {
+	hosts, err := readHostFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("ring: %w", err)
+	}
+	comm, err := fromHostFile(ctx, rank, hosts, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("ring: host file %s: %w", path, err)
+	}
+	return comm, nil
+}
+
+func fromHostFile(ctx context.Context, rank int, hosts [][]string, cfg Config) (*comm, error) {
+	size := len(hosts)
+	if rank < 0 || rank >= size {
+		return nil, fmt.Errorf("it lists %d ranks, and rank %d is not one of 0 to %d", size, rank, size-1)
+	}
+	if size == 1 {
+		return fromHosts(ctx, rank, size, nil, hosts, cfg)
+	}
+	if err := checkReach(ctx, hosts); err != nil {
+		return nil, err
+	}
+	listener, err := listenFirst(ctx, hosts[rank])
+	if err != nil {
+		return nil, fmt.Errorf("rank %d cannot listen: %w", rank, err)
+	}
+	return fromHosts(ctx, rank, size, listener, hosts, cfg)
+}
+
+func readHostFile(path string) ([][]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("host file: %w", err)
+	}
+	hosts, err := parseHosts(data)
+	if err != nil {
+		return nil, fmt.Errorf("host file %s: %w", path, err)
+	}
+	return hosts, nil
+}
+
+// parseHosts checks everything that can be checked without a network.
+func parseHosts(data []byte) ([][]string, error) {
+	const want = `want a JSON list with one list of "ip:port" for each rank`
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("is empty; " + want)
+	}
+	var hosts [][]string
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&hosts); err != nil {
+		return nil, fmt.Errorf("%w; %s", err, want)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("something follows the list; " + want)
+	}
+	if len(hosts) == 0 {
+		return nil, errors.New("lists no rank; " + want)
+	}
+	taken := map[string]int{}
+	for rank, addrs := range hosts {
+		if len(addrs) == 0 || len(addrs) != len(hosts[0]) {
+			return nil, fmt.Errorf("rank %d has %d addresses and rank 0 has %d; want equally many, 1 or more", rank, len(addrs), len(hosts[0]))
+		}
+		for i, addr := range addrs {
+			if err := checkEntry(rank, i, addr); err != nil {
+				return nil, err
+			}
+			if other, ok := taken[addr]; ok {
+				return nil, fmt.Errorf("ranks %d and %d have the same address %s", other, rank, addr)
+			}
+			taken[addr] = rank
+		}
+	}
+	return hosts, nil
+}
+
+func checkEntry(rank, i int, addr string) error {
+	where := fmt.Sprintf("address %d of rank %d", i+1, rank)
+	_, port, err := env.SplitHostPort(where, addr)
+	if err == nil && port == 0 {
+		err = fmt.Errorf("%s is %q; want a port from 1 to 65535", where, addr)
+	}
+	return err
+}
+
+// checkReach resolves every host and refuses a mixture of loopback and other
+// hosts: a name that means 127.0.1.1 on its own host is a common one.
+func checkReach(ctx context.Context, hosts [][]string) error {
+	local, remote := "", ""
+	for rank, addrs := range hosts {
+		loopback := 0
+		for i, addr := range addrs {
+			ip, err := resolve(ctx, addr)
+			if err != nil {
+				return fmt.Errorf("address %d of rank %d: %w", i+1, rank, err)
+			}
+			if ip.IsLoopback() {
+				loopback++
+				local = fmt.Sprintf("%s of rank %d is the loopback address %v", addr, rank, ip)
+			}
+		}
+		if loopback == 0 {
+			remote = fmt.Sprintf("%s of rank %d is not", addrs[0], rank)
+		}
+	}
+	if local != "" && remote != "" {
+		return fmt.Errorf("%s, which other hosts cannot reach, and %s", local, remote)
+	}
+	return nil
+}
+
+// resolve returns the first address of the host, as dialling it uses.
+func resolve(ctx context.Context, addr string) (net.IP, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", addr, err)
+	}
+	return ips[0].IP, nil
+}
+
+// listenFirst listens on the first address that belongs to this host.
+func listenFirst(ctx context.Context, addrs []string) (net.Listener, error) {
+	var errs []error
+	for _, addr := range addrs {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err == nil {
+			return l, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}

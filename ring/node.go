@@ -1,0 +1,540 @@
+package ring
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// closeTime bounds the whole of closing a world.
+const closeTime = 4 * time.Second
+
+// node is this process's end of a world: its listener, its control connections
+// and the groups that it is in. It hands what arrives to the group concerned.
+//
+// Locks: mu may be held while a group's lock is taken, never the other way round.
+type node struct {
+	cfg        Config
+	log        *slog.Logger
+	rank, size int
+	job        [16]byte
+	listener   net.Listener
+	root       *comm
+	life       context.Context // ends when everything has been closed
+	end        context.CancelFunc
+	work       sync.WaitGroup            // every goroutine of the node
+	joins      chan joiner               // to the coordinator that gathers ranks; else nil
+	formed     chan struct{}             // closed once all control connections are there
+	controls   []atomic.Pointer[control] // by rank; nil for this rank, and until they are there
+
+	mu       sync.Mutex
+	hosts    [][]string // addresses to try, by rank
+	missing  int        // control connections that are not there yet
+	departed []bool     // ranks that said goodbye to the world
+	lost     []error    // ranks whose connection ended without a goodbye
+	comms    map[groupID]*comm
+	closed   map[groupID]bool
+	early    map[groupID][]event // for groups that do not exist here yet
+	callers  map[net.Conn]bool   // connections in their handshake
+	refused  string              // the last caller that was refused, for messages
+	closing  bool
+}
+
+// event is what came for a group that a peer has formed before this rank did.
+type event struct {
+	from     int      // rank in the world
+	conn     net.Conn // with purpose; nil when it is a notice
+	purpose  purpose
+	welcomed bool // the verdict on conn has been written
+	notice   notice
+}
+
+// maxEarly bounds what is kept for one group that may never be formed here.
+const maxEarly = 1 << 12
+
+// newNode checks the arguments. It starts nothing.
+func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*node, error) {
+	cfg, err := cfg.complete()
+	switch {
+	case err != nil:
+		return nil, err
+	case size < 1:
+		return nil, fmt.Errorf("a world of %d ranks; want 1 or more", size)
+	case rank < 0 || rank >= size:
+		return nil, fmt.Errorf("rank %d is not one of 0 to %d", rank, size-1)
+	case size > 1 && listener == nil:
+		return nil, errors.New("no listener")
+	}
+	if size > 1 {
+		if err := cfg.checkTrust(listener.Addr()); err != nil {
+			return nil, err
+		}
+	}
+	n := &node{
+		cfg: cfg, rank: rank, size: size, job: job, listener: listener,
+		log:    cfg.Logger.With("backend", "ring", "rank", rank, "size", size),
+		formed: make(chan struct{}), missing: size - 1,
+		controls: make([]atomic.Pointer[control], size), departed: make([]bool, size), lost: make([]error, size),
+		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: map[net.Conn]bool{},
+	}
+	n.life, n.end = context.WithCancel(context.Background())
+	n.root = newComm(n, groupID(job), everyone(size), rank)
+	n.comms[n.root.id] = n.root
+	return n, nil
+}
+
+func everyone(size int) []int {
+	ranks := make([]int, size)
+	for r := range ranks {
+		ranks[r] = r
+	}
+	return ranks
+}
+
+// childID names a group that a split made.
+func childID(parent groupID, split, color int) groupID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x/%d:%d", parent, split, color))
+	return groupID(sum[:16])
+}
+
+// accept takes callers until the listener closes.
+func (n *node) accept() {
+	pause := 5 * time.Millisecond
+	for {
+		conn, err := n.listener.Accept()
+		switch {
+		case err == nil:
+			pause = 5 * time.Millisecond
+			n.work.Go(func() { n.answer(conn) })
+			continue
+		case errors.Is(err, net.ErrClosed):
+			return
+		}
+		n.log.Warn("ring: accept", "err", err)
+		select {
+		case <-n.life.Done():
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, time.Second)
+		}
+	}
+}
+
+// answer plays the answerer of one handshake and finds the connection an owner.
+func (n *node) answer(conn net.Conn) {
+	if !n.greet(conn) {
+		conn.Close()
+		return
+	}
+	h, err := listen(conn, n.cfg.Token)
+	if err == nil {
+		err = n.admit(h, conn)
+	}
+	n.mu.Lock()
+	delete(n.callers, conn)
+	n.mu.Unlock()
+	if err == nil {
+		return
+	}
+	n.log.Debug("ring: caller turned away", "peer", conn.RemoteAddr().String(), "err", err)
+	writeVerdict(conn, err)
+	conn.Close()
+}
+
+// greet notes a caller, so that shutdown can hang up.
+func (n *node) greet(conn net.Conn) bool {
+	if !n.cfg.trusts(conn.RemoteAddr()) {
+		n.log.Debug("ring: caller is not on loopback and there is no token", "peer", conn.RemoteAddr().String())
+		return false
+	}
+	tune(conn)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.closing {
+		n.callers[conn] = true
+	}
+	return !n.closing
+}
+
+// tune makes a connection find out about a vanished host and send at once.
+func tune(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetNoDelay(true)
+		tcp.SetKeepAliveConfig(keepAlive)
+	}
+}
+
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
+
+// admit gives a connection whose caller has proved the token to its owner, with
+// a verdict of acceptance. An error is the reason for a refusal. The verdict is
+// written under the lock, so that nothing which the caller does next, such as
+// saying goodbye, can be seen before the connection is.
+func (n *node) admit(h hello, conn net.Conn) error {
+	if h.purpose == forJoining {
+		return n.admitJoiner(h, conn)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.recognise(h); err != nil {
+		n.refused = fmt.Sprintf("rank %d at %v: %v", h.from, conn.RemoteAddr(), err)
+		return err
+	}
+	if h.purpose == forControl {
+		return n.admitControl(h.from, conn)
+	}
+	return n.deliver(h.group, event{from: h.from, conn: conn, purpose: h.purpose})
+}
+
+// recognise checks that the caller is of this world and means this rank.
+func (n *node) recognise(h hello) error {
+	switch {
+	case n.closing:
+		return fmt.Errorf("rank %d has left", n.rank)
+	case h.size != n.size:
+		return fmt.Errorf("rank %d says that the world has %d ranks, rank %d that it has %d", h.from, h.size, n.rank, n.size)
+	case h.job != n.job:
+		return fmt.Errorf("rank %d belongs to another job than rank %d, or was given other addresses", h.from, n.rank)
+	case h.to != n.rank:
+		return fmt.Errorf("rank %d wants rank %d, but this is rank %d: the order of the addresses differs", h.from, h.to, n.rank)
+	case h.from < 0 || h.from >= n.size || h.from == n.rank:
+		return fmt.Errorf("rank %d of %d cannot call rank %d", h.from, n.size, n.rank)
+	}
+	return nil
+}
+
+func (n *node) admitControl(from int, conn net.Conn) error {
+	if from < n.rank {
+		return fmt.Errorf("rank %d is called by rank %d, not the other way round", from, n.rank)
+	}
+	if k := n.controls[from].Load(); k != nil {
+		return fmt.Errorf("rank %d has come already, from %s", from, k.conn.RemoteAddr())
+	}
+	if err := writeVerdict(conn, nil); err != nil {
+		return err
+	}
+	n.adopt(from, conn)
+	return nil
+}
+
+// adopt makes conn the control connection of a rank. mu is held.
+func (n *node) adopt(rank int, conn net.Conn) {
+	k := newControl(n, rank, conn)
+	n.controls[rank].Store(k)
+	n.work.Go(k.read)
+	n.work.Go(k.write)
+	if n.missing--; n.missing == 0 {
+		close(n.formed)
+	}
+}
+
+// deliver hands an event to its group, or keeps it until the group is formed
+// here. An error leaves a connection with the caller. mu is held.
+func (n *node) deliver(id groupID, e event) error {
+	if c := n.comms[id]; c != nil {
+		return c.take(e)
+	}
+	switch {
+	case n.closed[id]:
+		return fmt.Errorf("rank %d has closed that group", n.rank)
+	case len(n.early[id]) >= maxEarly:
+		return fmt.Errorf("rank %d has not formed that group yet, and %d connections and notices wait for it", n.rank, maxEarly)
+	}
+	if e.conn != nil {
+		if err := writeVerdict(e.conn, nil); err != nil {
+			return err
+		}
+		e.welcomed = true
+	}
+	n.early[id] = append(n.early[id], e)
+	return nil
+}
+
+// enter makes a new group known and gives it what came early.
+func (n *node) enter(c *comm) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.comms[c.id] = c
+	for r, world := range c.ranks {
+		if n.lost[world] != nil {
+			c.fail(fault{peer: r, by: -1, err: n.lost[world]})
+		}
+		if n.departed[world] {
+			c.farewell(r)
+		}
+	}
+	events := n.early[c.id]
+	delete(n.early, c.id)
+	for _, e := range events {
+		if err := c.take(e); err != nil && e.conn != nil {
+			e.conn.Close()
+		}
+	}
+}
+
+// forget makes a closed group unknown for ever.
+func (n *node) forget(c *comm) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.comms, c.id)
+	n.closed[c.id] = true
+}
+
+// groups lists the groups that exist here. mu is not held.
+func (n *node) groups() []*comm {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := make([]*comm, 0, len(n.comms))
+	for _, c := range n.comms {
+		all = append(all, c)
+	}
+	return all
+}
+
+// tell queues a notice for a rank. It does not wait.
+func (n *node) tell(rank int, m notice) {
+	if k := n.controls[rank].Load(); k != nil {
+		k.post(m)
+	}
+}
+
+// heard acts on a notice. It never waits for a peer.
+func (n *node) heard(from int, m notice) {
+	switch m.kind {
+	case lost:
+		n.heardOfLoss(from, m)
+		return
+	case asks:
+		n.tell(from, n.progress(m.group))
+		return
+	case goodbye:
+		if m.group == n.root.id {
+			n.depart(from)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.deliver(m.group, event{from: from, notice: m}); err != nil {
+		n.log.Debug("ring: notice dropped", "peer", from, "err", err)
+	}
+}
+
+// progress answers how far a group has come here.
+func (n *node) progress(id groupID) notice {
+	n.mu.Lock()
+	c := n.comms[id]
+	n.mu.Unlock()
+	answer := notice{kind: answers, group: id}
+	if c != nil {
+		answer.number, answer.text = c.progress()
+	}
+	return answer
+}
+
+// depart notes that a rank has said goodbye to the world.
+func (n *node) depart(rank int) {
+	n.mu.Lock()
+	n.departed[rank] = true
+	n.mu.Unlock()
+	for _, c := range n.groups() {
+		if r := c.member(rank); r >= 0 {
+			c.farewell(r)
+		}
+	}
+}
+
+// hungUp is called when a control connection has ended. Only after a goodbye
+// that is in order.
+func (n *node) hungUp(rank int, err error) {
+	n.mu.Lock()
+	fine := n.departed[rank] || n.closing
+	n.mu.Unlock()
+	if !fine {
+		n.lose(rank, fmt.Errorf("died or cannot be reached: %w", err))
+	}
+}
+
+// heardOfLoss believes a rank that another one is gone. When that other one is
+// this rank, the two have lost each other.
+func (n *node) heardOfLoss(from int, m notice) {
+	gone, err := int(m.number), fmt.Errorf("rank %d of the world says: %s", from, m.text)
+	if m.number >= uint64(n.size) {
+		return
+	}
+	if gone == n.rank {
+		gone, err = from, fmt.Errorf("it has lost this rank: %s", m.text)
+	}
+	n.lose(gone, err)
+}
+
+// lose breaks every group that holds a rank that is gone, and tells all others,
+// whose own connections to it may look well.
+func (n *node) lose(rank int, err error) {
+	n.mu.Lock()
+	known := n.lost[rank] != nil || n.departed[rank] || n.closing
+	if !known {
+		n.lost[rank] = err
+	}
+	n.mu.Unlock()
+	if known {
+		return
+	}
+	n.log.Debug("ring: rank lost", "peer", rank, "err", err)
+	for r := range n.size {
+		if r != rank {
+			n.tell(r, notice{kind: lost, group: n.root.id, number: uint64(rank), text: err.Error()})
+		}
+	}
+	for _, c := range n.groups() {
+		if r := c.member(rank); r >= 0 {
+			c.fail(fault{peer: r, by: -1, err: err})
+		}
+	}
+}
+
+// address is where a rank listens; empty while that is not known.
+func (n *node) address(rank int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if rank < len(n.hosts) {
+		return n.hosts[rank][0]
+	}
+	return ""
+}
+
+// dial opens a connection to a rank, trying its addresses in turn. When more
+// than one is left each gets a share of the time. The error has no name of the
+// rank in it.
+func (n *node) dial(ctx context.Context, rank int, p purpose, id groupID) (net.Conn, error) {
+	n.mu.Lock()
+	addrs := n.hosts[rank]
+	n.mu.Unlock()
+	var errs []error
+	for i, addr := range addrs {
+		conn, err := n.dialOne(ctx, addr, len(addrs)-i, hello{purpose: p, job: n.job, size: n.size, from: n.rank, to: rank, group: id})
+		if err == nil {
+			n.prefer(rank, i)
+			return conn, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+// prefer puts the address that worked first, for the next dial.
+func (n *node) prefer(rank, i int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	addrs := append([]string{n.hosts[rank][i]}, n.hosts[rank][:i]...)
+	n.hosts[rank] = append(addrs, n.hosts[rank][i+1:]...)
+}
+
+func (n *node) dialOne(ctx context.Context, addr string, left int, h hello) (net.Conn, error) {
+	if at, ok := ctx.Deadline(); ok && left > 1 {
+		limited, cancel := context.WithTimeout(ctx, time.Until(at)/time.Duration(left))
+		defer cancel()
+		ctx = limited
+	}
+	return knock(ctx, addr, h, n.cfg)
+}
+
+// knock dials and plays the caller's part of the handshake.
+func knock(ctx context.Context, addr string, h hello, cfg Config) (net.Conn, error) {
+	dialer := net.Dialer{KeepAliveConfig: keepAlive}
+	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	tune(conn)
+	release := interruptible(ctx, conn)
+	err = cfg.checkTrust(conn.RemoteAddr())
+	if err == nil {
+		err = call(conn, h, cfg.Token)
+	}
+	if !release() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("%s: %w", addr, err)
+	}
+	return conn, nil
+}
+
+// interruptible makes the end of ctx end what conn is doing. The release reports
+// whether that did not happen; conn has no deadline afterwards.
+func interruptible(ctx context.Context, conn net.Conn) (release func() bool) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		conn.SetDeadline(longAgo)
+		close(done)
+	})
+	return func() bool {
+		if stop() {
+			return true
+		}
+		<-done
+		conn.SetDeadline(time.Time{})
+		return false
+	}
+}
+
+// longAgo is a deadline that ends pending reads and writes at once.
+var longAgo = time.Unix(1, 0)
+
+// shutdown closes all groups, says goodbye to all ranks and ends every goroutine
+// and socket of the node.
+func (n *node) shutdown() {
+	until := time.Now().Add(closeTime)
+	var leaving sync.WaitGroup
+	for _, c := range n.groups() {
+		if c != n.root {
+			leaving.Go(func() { c.leave.Do(func() { c.depart(until) }) })
+		}
+	}
+	leaving.Wait()
+	n.root.depart(until)
+	for _, k := range n.stop() {
+		leaving.Go(func() { k.hangUp(until) })
+	}
+	leaving.Wait()
+	n.end()
+	n.work.Wait()
+}
+
+// stop turns all callers away and returns the control connections.
+func (n *node) stop() []*control {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closing = true
+	if n.listener != nil {
+		n.listener.Close()
+	}
+	for conn := range n.callers {
+		conn.Close()
+	}
+	for _, events := range n.early {
+		for _, e := range events {
+			if e.conn != nil {
+				e.conn.Close()
+			}
+		}
+	}
+	clear(n.early)
+	var all []*control
+	for r := range n.controls {
+		if k := n.controls[r].Load(); k != nil {
+			all = append(all, k)
+		}
+	}
+	return all
+}

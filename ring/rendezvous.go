@@ -1,0 +1,351 @@
+package ring
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
+)
+
+// Coordinate forms a world whose ranks know one address, "host:port": rank 0
+// listens there and the others ask it for the addresses of all. It does not
+// matter who starts first. Every other rank listens on the interface by which it
+// reaches rank 0, on a port that the system chooses. It waits for all ranks, up
+// to cfg.ConnectTimeout, and when they do not come, or disagree about the size or
+// who they are, all that came get an error that says so.
+func Coordinate(ctx context.Context, rank, size int, address string, cfg Config) (group.Communicator, error) {
+	comm, err := coordinate(ctx, rank, size, address, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("ring: %w", err)
+	}
+	return comm, nil
+}
+
+func coordinate(ctx context.Context, rank, size int, address string, cfg Config) (*comm, error) {
+	if size == 1 {
+		n, err := newNode(rank, size, nil, [16]byte{}, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return n.form(ctx)
+	}
+	if err := checkMeetingPlace(address); err != nil {
+		return nil, err
+	}
+	if rank == 0 {
+		return host(ctx, size, address, cfg)
+	}
+	return join(ctx, rank, size, address, cfg)
+}
+
+// checkMeetingPlace refuses addresses that name no host to go to.
+func checkMeetingPlace(address string) error {
+	name, port, err := env.SplitHostPort("the coordinator's address", address)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsUnspecified() || port == 0 {
+		return fmt.Errorf("the coordinator's address is %q; want a host and a port that the other ranks can dial", address)
+	}
+	return nil
+}
+
+// table is what the coordinator answers to those who joined.
+type table struct {
+	Job       []byte
+	Addresses []string
+	Error     string
+}
+
+const (
+	maxAddress = 256
+	maxTable   = 4 << 20
+	// lingerTime is how long a coordinator that gave up tells latecomers why.
+	lingerTime = time.Second
+)
+
+// joiner is a rank that waits for the table.
+type joiner struct {
+	rank, size int
+	conn       net.Conn
+	address    string
+}
+
+// host plays rank 0.
+func host(ctx context.Context, size int, address string, cfg Config) (*comm, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("rank 0 is the coordinator: %w", err)
+	}
+	var job [16]byte
+	rand.Read(job[:])
+	n, err := newNode(0, size, listener, job, cfg)
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
+	n.joins = make(chan joiner)
+	n.work.Go(n.accept)
+	joined, err := n.gather(ctx)
+	if err == nil {
+		err = n.distribute(joined, address)
+	}
+	if err == nil {
+		err = n.mesh(ctx)
+	}
+	if err != nil {
+		n.abandon(err)
+		return nil, err
+	}
+	return n.root, nil
+}
+
+// admitJoiner takes an authenticated rank to gather. The connection stays in the
+// list of callers meanwhile.
+func (n *node) admitJoiner(h hello, conn net.Conn) error {
+	if n.joins == nil {
+		return fmt.Errorf("rank %d is no coordinator", n.rank)
+	}
+	if err := writeVerdict(conn, nil); err != nil {
+		return err
+	}
+	conn.SetReadDeadline(time.Now().Add(knockTime))
+	address, err := readBlock(conn, maxAddress)
+	if err != nil {
+		return err
+	}
+	conn.SetReadDeadline(noDeadline)
+	j := joiner{h.from, h.size, conn, string(address)}
+	select {
+	case n.joins <- j:
+	case <-n.formed:
+		j.reply(table{Error: "the world is complete"})
+	case <-n.root.life.Done():
+		conn.Close()
+	}
+	return nil
+}
+
+// gather waits for every other rank. When they disagree or one does not come,
+// all that came and, for a moment, all that still come are told.
+func (n *node) gather(ctx context.Context) ([]joiner, error) {
+	ctx, cancel := n.connecting(ctx)
+	defer cancel()
+	joined := make([]joiner, n.size)
+	var err error
+	for missing := n.size - 1; missing > 0 && err == nil; missing-- {
+		select {
+		case j := <-n.joins:
+			if err = n.checkJoiner(j, joined); err != nil {
+				j.reply(table{Error: err.Error()})
+				break
+			}
+			joined[j.rank] = j
+		case <-ctx.Done():
+			err = fmt.Errorf("rank 0: %s%s: %w", didNotCome(absentees(joined)), n.hints(), context.Cause(ctx))
+		}
+	}
+	if err == nil {
+		return joined, nil
+	}
+	refused := table{Error: err.Error()}
+	for _, j := range joined {
+		if j.conn != nil {
+			j.reply(refused)
+		}
+	}
+	n.linger(refused, len(absentees(joined)))
+	return nil, err
+}
+
+func absentees(joined []joiner) []int {
+	var absent []int
+	for r, j := range joined {
+		if r > 0 && j.conn == nil {
+			absent = append(absent, r)
+		}
+	}
+	return absent
+}
+
+// linger gives count latecomers the same answer.
+func (n *node) linger(answer table, count int) {
+	timer := time.NewTimer(lingerTime)
+	defer timer.Stop()
+	for range count {
+		select {
+		case j := <-n.joins:
+			j.reply(answer)
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+func (n *node) checkJoiner(j joiner, joined []joiner) error {
+	switch {
+	case j.size != n.size:
+		return fmt.Errorf("rank %d says that the world has %d ranks, rank 0 that it has %d", j.rank, j.size, n.size)
+	case j.rank < 1 || j.rank >= n.size:
+		return fmt.Errorf("a rank %d came to a world of %d", j.rank, n.size)
+	case joined[j.rank].conn != nil:
+		return fmt.Errorf("two processes say that they are rank %d: %v and %v", j.rank, joined[j.rank].conn.RemoteAddr(), j.conn.RemoteAddr())
+	}
+	_, _, err := env.SplitHostPort(fmt.Sprintf("the address of rank %d", j.rank), j.address)
+	return err
+}
+
+// distribute gives every rank the table.
+func (n *node) distribute(joined []joiner, own string) error {
+	t := table{Job: n.job[:], Addresses: []string{own}}
+	for _, j := range joined[1:] {
+		t.Addresses = append(t.Addresses, j.address)
+	}
+	n.setHosts(t.Addresses)
+	var err error
+	for _, j := range joined[1:] {
+		err = errors.Join(err, j.reply(t))
+	}
+	return err
+}
+
+func (n *node) setHosts(addrs []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hosts = make([][]string, len(addrs))
+	for r, addr := range addrs {
+		n.hosts[r] = []string{addr}
+	}
+}
+
+// reply answers a joiner and hangs up.
+func (j joiner) reply(t table) error {
+	defer j.conn.Close()
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	j.conn.SetWriteDeadline(time.Now().Add(knockTime))
+	if err := writeBlock(j.conn, data); err != nil {
+		return fmt.Errorf("rank %d (%v) left before all had come: %w", j.rank, j.conn.RemoteAddr(), err)
+	}
+	return nil
+}
+
+// join plays a rank other than 0.
+func join(ctx context.Context, rank, size int, address string, cfg Config) (*comm, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	if rank < 0 || rank >= size {
+		return nil, fmt.Errorf("rank %d is not one of 0 to %d", rank, size-1)
+	}
+	conn, err := knockUntil(ctx, rank, size, address, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	listener, err := listenBeside(ctx, conn)
+	if err != nil {
+		return nil, fmt.Errorf("rank %d: %w", rank, err)
+	}
+	t, err := askTable(ctx, conn, listener.Addr().String(), cfg)
+	if err == nil && len(t.Addresses) != size {
+		err = fmt.Errorf("rank 0 listed %d addresses for %d ranks", len(t.Addresses), size)
+	}
+	if err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("rank %d: coordinator %s: %w", rank, address, err)
+	}
+	t.Addresses[0] = address
+	n, err := newNode(rank, size, listener, [16]byte(t.Job), cfg)
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
+	n.setHosts(t.Addresses)
+	return n.form(ctx)
+}
+
+// knockUntil waits for the coordinator, which may start later.
+func knockUntil(ctx context.Context, rank, size int, address string, cfg Config) (net.Conn, error) {
+	ctx, cancel := withTimeout(ctx, cfg.ConnectTimeout)
+	defer cancel()
+	t := newTries()
+	for {
+		conn, err := knock(ctx, address, hello{purpose: forJoining, size: size, from: rank}, cfg)
+		if err == nil {
+			return conn, nil
+		}
+		if !t.again(ctx, err) {
+			return nil, fmt.Errorf("rank %d %w", rank, t.failure("rank 0, the coordinator, at "+address))
+		}
+	}
+}
+
+// listenBeside listens on the interface of a connection, on a free port.
+func listenBeside(ctx context.Context, conn net.Conn) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
+	if err != nil {
+		return nil, err
+	}
+	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+}
+
+// askTable says where this rank listens and waits for the answer, which comes
+// when all ranks have come or the coordinator's patience has ended.
+func askTable(ctx context.Context, conn net.Conn, address string, cfg Config) (table, error) {
+	const slack = 5 * time.Second
+	ctx, cancel := withTimeout(ctx, cfg.ConnectTimeout+slack)
+	defer cancel()
+	release := interruptible(ctx, conn)
+	defer release()
+	var t table
+	data, err := []byte(nil), writeBlock(conn, []byte(address))
+	if err == nil {
+		data, err = readBlock(conn, maxTable)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &t)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return t, fmt.Errorf("no list of all ranks: %w", context.Cause(ctx))
+	case err != nil:
+		return t, fmt.Errorf("no list of all ranks: %w", plainEOF(err))
+	case t.Error != "":
+		return t, errors.New(t.Error)
+	case len(t.Job) != 16:
+		return t, errors.New("list of ranks without a job")
+	}
+	return t, nil
+}
+
+// writeBlock and readBlock move bytes with their length before them.
+func writeBlock(w io.Writer, data []byte) error {
+	_, err := w.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...))
+	return err
+}
+
+func readBlock(r io.Reader, limit int) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(length[:])
+	if n > uint32(limit) {
+		return nil, fmt.Errorf("block of %d bytes, at most %d", n, limit)
+	}
+	data := make([]byte, n)
+	_, err := io.ReadFull(r, data)
+	return data, noEOF(err)
+}

@@ -1,0 +1,89 @@
+package ring
+
+// A schedule says, without a socket in sight, what one rank does in a collective:
+// in which step it sends which blocks to whom, and which it receives from whom.
+// Every schedule begins with an exchange between neighbours, to the rank above
+// and from the rank below, so that ranks that disagree find out in the first
+// step whichever schedules they follow.
+
+// step is one exchange. The blocks travel in the order listed.
+type step struct {
+	to   int
+	send []int
+	from int
+	recv []int
+}
+
+// doubling brings every rank's block to every rank in ⌈log₂ size⌉ steps, for any
+// size. Each rank receives every block but its own once. In the step of distance
+// d a rank passes on the blocks that it has of itself and the d-1 ranks below it.
+func doubling(rank, size int) []step {
+	var steps []step
+	for d := 1; d < size; d *= 2 {
+		count := min(d, size-d)
+		from := below(rank, d, size)
+		steps = append(steps, step{
+			to: above(rank, d, size), send: downFrom(rank, count, size),
+			from: from, recv: downFrom(from, count, size),
+		})
+	}
+	return steps
+}
+
+// scattering brings block r of every rank to rank r, directly, in size-1 steps:
+// in step k to the rank k above and from the rank k below, so that no rank is
+// everyone's target at once. recv lists the block's number at its sender.
+func scattering(rank, size int) []step {
+	return rotated(rank, size, func(to, from int) ([]int, []int) { return []int{to}, []int{rank} })
+}
+
+// gathering brings block r, which rank r has, to every rank, directly and in
+// the order of scattering.
+func gathering(rank, size int) []step {
+	return rotated(rank, size, func(to, from int) ([]int, []int) { return []int{rank}, []int{from} })
+}
+
+func rotated(rank, size int, blocks func(to, from int) (send, recv []int)) []step {
+	var steps []step
+	for k := 1; k < size; k++ {
+		s := step{to: above(rank, k, size), from: below(rank, k, size)}
+		s.send, s.recv = blocks(s.to, s.from)
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func above(rank, distance, size int) int { return (rank + distance) % size }
+
+func below(rank, distance, size int) int { return (rank - distance + size) % size }
+
+// downFrom lists count ranks: rank, the one below it, and so on.
+func downFrom(rank, count, size int) []int {
+	blocks := make([]int, count)
+	for i := range blocks {
+		blocks[i] = below(rank, i, size)
+	}
+	return blocks
+}
+
+// slicing divides elements among ranks, as evenly as can be, and each rank's
+// slice into equally many segments of at most limit elements.
+type slicing struct{ elems, ranks, limit int }
+
+// segments is how many segments every slice has; the last ones may be empty.
+func (s slicing) segments() int {
+	largest := (s.elems + s.ranks - 1) / s.ranks
+	return (largest + s.limit - 1) / s.limit
+}
+
+// segment returns the bounds of segment i of a rank's slice.
+func (s slicing) segment(rank, i int) (lo, hi int) {
+	start, end := s.start(rank), s.start(rank+1)
+	lo = min(start+i*s.limit, end)
+	return lo, min(lo+s.limit, end)
+}
+
+// start is where a rank's slice begins; the first slices take the remainder.
+func (s slicing) start(rank int) int {
+	return rank*(s.elems/s.ranks) + min(rank, s.elems%s.ranks)
+}
