@@ -125,9 +125,6 @@ func (p scatter) JVP(_, _, dx []*array.Array, _ []int) ([]*array.Array, error) {
 
 // VMap keeps the batch axis last, so that the examples' own axis 0 is divided.
 func (p scatter) VMap(in []*array.Array, axes []int) ([]*array.Array, []int, error) {
-	if in[0].NDim() == 1 {
-		return nil, nil, fmt.Errorf("examples are scalars, which cannot be scattered over %d ranks", p.g.Size())
-	}
 	y := array.Apply1(p, in[0].MoveAxis(axes[0], -1))
 	return []*array.Array{y}, []int{in[0].NDim() - 1}, nil
 }
