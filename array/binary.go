@@ -142,11 +142,12 @@ func (x *Array) Pow(y *Array) *Array {
 	return binary{kernel.Pow, powByBase, powByExponent}.apply(x, y)
 }
 
-// powByBase avoids 0·Inf for x = 0 and y = 0, where the derivative is zero.
+// powByBase avoids 0·Inf where x and y are zero; the derivative there is zero.
 func powByBase(d *Array, in []*Array, _ *Array) *Array {
 	x, y := in[0], in[1]
 	zero := zerosOf(y)
-	less := Where(y.Equal(zero), zero.AddScalar(1), y.AddScalar(-1))
+	both := x.Equal(zero).LogicalAnd(y.Equal(zero))
+	less := Where(both, zero.AddScalar(1), y.AddScalar(-1))
 	return d.Mul(y.Mul(x.Pow(less)))
 }
 

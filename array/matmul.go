@@ -45,7 +45,7 @@ func AddMM(c, x, y *Array, alpha, beta float64) *Array {
 	if beta != 1 {
 		c = c.MulScalar(beta)
 	}
-	return z.Add(c)
+	return c.Add(z)
 }
 
 // asMatrix joins all axes but the last, so that one large product replaces many

@@ -25,7 +25,7 @@ func small(shape ...int) *array.Array {
 	for i := range data {
 		data[i] = float32(r.IntN(9) - 4)
 	}
-	return array.From(data, shape...)
+	return array.From(data).Reshape(shape...)
 }
 
 // naiveProduct multiplies matrices given in row order.
@@ -47,6 +47,15 @@ func TestMatMulOfEveryTypeAndLayout(t *testing.T) {
 	}{
 		{"by rows", func(rows, cols int) *array.Array { return small(rows, cols) }},
 		{"by columns", func(rows, cols int) *array.Array { return small(cols, rows).T() }},
+		{"every second row", func(rows, cols int) *array.Array {
+			return small(2*rows, cols).Slice([]int{0, 0}, []int{2 * rows, cols}, []int{2, 1})
+		}},
+		{"rows backwards", func(rows, cols int) *array.Array {
+			return small(rows, cols).Slice([]int{rows - 1, 0}, []int{-rows - 1, cols}, []int{-1, 1})
+		}},
+		{"columns apart", func(rows, cols int) *array.Array {
+			return small(rows, 2*cols).Slice([]int{0, 1}, []int{rows, 2 * cols}, []int{1, 2})
+		}},
 		{"one row repeated", func(rows, cols int) *array.Array { return small(1, cols).BroadcastTo(rows, cols) }},
 		{"one column repeated", func(rows, cols int) *array.Array { return small(rows, 1).BroadcastTo(rows, cols) }},
 	}

@@ -1,0 +1,119 @@
+// Package arraytest judges operations on arrays: what they compute, their
+// derivatives and their batching.
+//
+//	arraytest.Check(t, arraytest.Case{
+//		Name:   "square",
+//		F:      arraytest.One((*array.Array).Square),
+//		Inputs: []*array.Array{array.From([]float64{1, -2, 3})},
+//		Want:   arraytest.Each(func(x ...float64) float64 { return x[0] * x[0] }),
+//	})
+//
+// Each check is a subtest, named after the rule that it guards. Elements are
+// compared as float64 numbers in row order, complex ones as two numbers each.
+package arraytest
+
+import (
+	"testing"
+
+	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/array/transform"
+	"github.com/lockstep-go/lockstep/dtype"
+)
+
+// Case is one operation with inputs to judge it by. Choose few elements, since
+// every one is moved a little to measure derivatives, and none where the
+// operation has a kink or a jump.
+type Case struct {
+	Name string
+	F    transform.Func
+	// Inputs of type float64 stand for every type in Types; those of other types,
+	// such as indices and conditions, are passed on as they are.
+	Inputs []*array.Array
+	// Want computes the elements of every result from those of the inputs in
+	// another way than F. Nil: values are not checked.
+	Want func(xs ...[]float64) [][]float64
+	// Types to check values in beside float64. Nil means float16, bfloat16 and
+	// float32.
+	Types []dtype.Type
+	// Without names checks that are left out, each with the reason. The names are
+	// those of the subtests.
+	Without map[string]string
+}
+
+// One makes a Func of an operation of one array.
+func One(f func(x *array.Array) *array.Array) transform.Func {
+	return func(xs ...*array.Array) []*array.Array { return []*array.Array{f(xs[0])} }
+}
+
+// Two makes a Func of an operation of two arrays.
+func Two(f func(x, y *array.Array) *array.Array) transform.Func {
+	return func(xs ...*array.Array) []*array.Array { return []*array.Array{f(xs[0], xs[1])} }
+}
+
+// Many makes a Func of an operation with one result.
+func Many(f func(xs ...*array.Array) *array.Array) transform.Func {
+	return func(xs ...*array.Array) []*array.Array { return []*array.Array{f(xs...)} }
+}
+
+// Each makes a Want of a function that gives one element of the only result
+// from one element of every input. An input of one element serves for all.
+func Each(f func(x ...float64) float64) func(xs ...[]float64) [][]float64 {
+	return func(xs ...[]float64) [][]float64 {
+		size := 1
+		for _, x := range xs {
+			if len(x) != 1 {
+				size = len(x)
+			}
+		}
+		want := make([]float64, size)
+		at := make([]float64, len(xs))
+		for i := range want {
+			for k, x := range xs {
+				at[k] = x[i%len(x)]
+			}
+			want[i] = f(at...)
+		}
+		return [][]float64{want}
+	}
+}
+
+// Check runs every check on the case as a subtest of t:
+//
+//   - "values": the results are those that Want computes, in every type.
+//   - "layouts": inputs that are transposed, spread out or reversed in memory
+//     change nothing.
+//   - "mistakes": the first error among the inputs is the error of every result.
+//   - "gradient": the vjp is what central differences in float64 measure.
+//   - "tangent": the jvp belongs to the same matrix as the vjp.
+//   - "batching": vmap over any axis of any input is a loop over the examples.
+//   - "second derivative", "tangent of the gradient" and "batching of the
+//     gradient": the same of the vjp as a function of the inputs.
+func Check(t *testing.T, c Case) {
+	t.Helper()
+	t.Run(c.Name, func(t *testing.T) {
+		c.run(t, "values", c.checkValues)
+		c.run(t, "layouts", c.checkLayouts)
+		c.run(t, "mistakes", c.checkMistakes)
+		f := function{c.F, inFloat64(c.Inputs)}
+		c.run(t, "batching", f.checkBatching)
+		if len(f.smooth()) == 0 || !f.differentiable() {
+			return
+		}
+		c.run(t, "gradient", f.checkGradient)
+		c.run(t, "tangent", f.checkTangent)
+		g := f.pullback()
+		c.run(t, "second derivative", g.checkGradient)
+		c.run(t, "tangent of the gradient", g.checkTangent)
+		c.run(t, "batching of the gradient", g.checkBatching)
+	})
+}
+
+func (c Case) run(t *testing.T, name string, check func(t *testing.T)) {
+	if reason, without := c.Without[name]; without {
+		if reason == "" {
+			t.Errorf("%s is left out without a reason", name)
+		}
+		return
+	}
+	t.Run(name, check)
+}

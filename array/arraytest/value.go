@@ -1,0 +1,110 @@
+package arraytest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/dtype"
+)
+
+// tolerance is the error allowed to values of a type; others are exact.
+var tolerance = map[dtype.Type]float64{
+	dtype.Float16: 1.0 / (1 << 9), dtype.BFloat16: 1.0 / (1 << 6),
+	dtype.Float32: 1.0 / (1 << 20), dtype.Float64: 1e-12, dtype.Complex64: 1.0 / (1 << 20),
+}
+
+func (c Case) checkValues(t *testing.T) {
+	types := c.Types
+	if types == nil {
+		types = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32}
+	}
+	c.checkType(t, dtype.Float64)
+	for _, kind := range types {
+		c.checkType(t, kind)
+	}
+}
+
+// checkType checks values with the float64 inputs converted to kind.
+func (c Case) checkType(t *testing.T, kind dtype.Type) {
+	t.Helper()
+	in := slices.Clone(c.Inputs)
+	for i, x := range in {
+		if x.DType() == dtype.Float64 {
+			in[i] = x.AsType(kind)
+		}
+	}
+	outs := c.F(in...)
+	got := elementsOf(t, outs...)
+	if c.Want == nil {
+		return
+	}
+	want := c.Want(elementsOf(t, in...)...)
+	if len(got) != len(want) {
+		t.Fatalf("%v: %d results, want %d", kind, len(got), len(want))
+	}
+	for i, out := range outs {
+		stored := Elements(t, shaped(want[i], array.Spec{Shape: []int{-1}, DType: out.DType()}))
+		compare(t, fmt.Sprintf("result %d in %v", i, kind), got[i], stored, tolerance[out.DType()])
+	}
+}
+
+// checkMistakes gives F one bad input at a time, and then two.
+func (c Case) checkMistakes(t *testing.T) {
+	first := errors.New("first mistake")
+	bad := array.Fail("test", first)
+	for i := range c.Inputs {
+		in := slices.Clone(c.Inputs)
+		in[i] = bad
+		for j := i + 1; j < len(in); j++ {
+			in[j] = array.Fail("test", errors.New("later mistake"))
+		}
+		for k, out := range c.F(in...) {
+			if !errors.Is(out.Err(), first) {
+				t.Errorf("argument %d is wrong: result %d has error %v", i, k, out.Err())
+			}
+		}
+	}
+}
+
+func (c Case) checkLayouts(t *testing.T) {
+	in := inFloat64(c.Inputs)
+	want := elementsOf(t, c.F(in...)...)
+	for _, l := range layouts {
+		for i := range in {
+			changed := slices.Clone(in)
+			changed[i] = l.of(t, in[i])
+			for k, got := range elementsOf(t, c.F(changed...)...) {
+				compare(t, fmt.Sprintf("result %d, argument %d %s", k, i, l.name), got, want[k], 1e-6)
+			}
+		}
+	}
+}
+
+// layouts give an equal array that lies differently in memory.
+var layouts = []struct {
+	name string
+	of   func(t *testing.T, x *array.Array) *array.Array
+}{
+	{"by columns", func(t *testing.T, x *array.Array) *array.Array {
+		y := x.T()
+		return shaped(Elements(t, y), y.Spec()).T()
+	}},
+	{"spread out", func(t *testing.T, x *array.Array) *array.Array {
+		wide := x.Spec()
+		values := Elements(t, x)
+		width := len(values) / max(1, wide.Size()) // numbers of one element
+		var spread []float64
+		for element := range slices.Chunk(values, max(1, width)) {
+			spread = append(spread, slices.Repeat([]float64{100}, width)...)
+			spread = append(spread, element...)
+		}
+		wide.Shape = append(wide.Shape, 2)
+		return shaped(spread, wide).SliceAxis(-1, 1, 2).Squeeze(-1)
+	}},
+	{"backwards", func(t *testing.T, x *array.Array) *array.Array {
+		return shaped(Elements(t, x.Flip()), x.Spec()).Flip()
+	}},
+}
