@@ -36,8 +36,8 @@
 //	larger                         2(N-1)n/N             log₂N, then 2 for each 256 KiB of n/N
 //
 // Calls run on the caller's goroutine: a non-blocking start, then short bursts
-// of tests with pauses that grow to a millisecond. The end of a context is seen
-// between bursts. MPI cannot take a started operation back, so its buffer stays
+// of tests with pauses that grow to four milliseconds. The end of a context is
+// seen between bursts. MPI cannot take a started operation back, so its buffer stays
 // pinned until the process ends, and a collective that was given up breaks its
 // communicator: peers get a notice with the reason, on a channel of its own that
 // every waiting call reads.

@@ -5,6 +5,7 @@ package mpi
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 	world = c.(*comm)
 	if way := os.Getenv(endVariable); way != "" {
-		endings[way]()
+		endings[way].end()
 	}
 	os.Exit(rankMain(m))
 }
@@ -107,19 +109,21 @@ func TestWorld(t *testing.T) {
 
 const endVariable = "LOCKSTEP_TEST_END"
 
-// endings are ways for rank 1 to end without Close while the others wait for it.
-var endings = map[string]func(){
-	"exit 0": func() { endRankOne(func() { os.Exit(0) }) },
-	"panic":  func() { endRankOne(func() { panic("on purpose") }) },
-	"broken": func() {
-		world.Break(fmt.Errorf("on purpose"))
-		if world.Close() == nil {
-			os.Exit(0)
-		}
-		os.Exit(3)
-	},
+// endings are ways to end without a common Close, and what mpirun's code or the
+// output then shows.
+var endings = map[string]struct {
+	end  func()
+	code int // 0 for any but 0
+	says string
+}{
+	"exit 0":      {end: func() { endRankOne(func() { os.Exit(0) }) }},
+	"panic":       {end: func() { endRankOne(func() { panic("on purpose") }) }, code: 2, says: "on purpose"},
+	"killed":      {end: func() { endRankOne(func() { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }) }, code: 137},
+	"broken":      {end: closeBroken, code: 3, says: "on purpose (MPI is not finalised)"},
+	"close alone": {end: closeAlone, code: 3, says: "rank 1: has not come"},
 }
 
+// endRankOne ends rank 1 while the others wait for it.
 func endRankOne(end func()) {
 	if world.rank == 1 {
 		end()
@@ -128,15 +132,30 @@ func endRankOne(end func()) {
 	os.Exit(0)
 }
 
+func closeBroken() {
+	world.Break(errors.New("on purpose"))
+	fmt.Println(world.Close())
+	os.Exit(3)
+}
+
+func closeAlone() {
+	if world.rank == 1 {
+		select {}
+	}
+	world.job.timeout = 100 * time.Millisecond
+	fmt.Println(world.Close(), world.Close())
+	os.Exit(3)
+}
+
 func TestEveryEndWithoutCloseEndsTheJob(t *testing.T) {
 	if world != nil {
 		return
 	}
-	for way := range endings {
+	for way, want := range endings {
 		t.Run(way, func(t *testing.T) {
 			output, code := mpirun(t, 2, []string{endVariable + "=" + way})
-			if code == 0 {
-				t.Errorf("mpirun ended well\n%s", output)
+			if code == 0 || want.code != 0 && code != want.code || !strings.Contains(output, want.says) {
+				t.Errorf("mpirun ended with %d; want %d (0: any other) and %q\n%s", code, want.code, want.says, output)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ const (
 	idleBurst   = 5  // µs once pauses have begun
 	spin        = 150 * time.Microsecond
 	shortPause  = 20 * time.Microsecond
-	longPause   = time.Millisecond
+	longPause   = 4 * time.Millisecond
 	announceAt  = 10 * time.Millisecond
 	stallAt     = time.Minute
 	leaveGrace  = 500 * time.Millisecond

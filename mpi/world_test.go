@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,6 +54,7 @@ var worldCases = []struct {
 	{"broadcasts of every length", 1, broadcasts},
 	{"counts above MPI's limit", 2, pieces},
 	{"the garbage collector runs during sums", 1, sumsWhileCollecting},
+	{"goroutines on groups of their own", 1, goroutines},
 	{"children between collectives", 1, children},
 	{"a nil dereference is recovered", 1, dereference},
 	{"a cancelled collective breaks the group", 2, cancelled},
@@ -242,6 +244,42 @@ func sumsWhileCollecting(t *testing.T, c *comm) {
 			t.Fatal("wrong sum")
 		}
 	}
+}
+
+// goroutines runs collectives on four splits and messages on a fifth at once.
+func goroutines(t *testing.T, c *comm) {
+	var all sync.WaitGroup
+	for range 4 {
+		split, err := c.Split(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer split.Close()
+		all.Go(func() {
+			for i := range 50 {
+				data := bytes.Repeat([]byte{1}, 1+i*200)
+				err := split.AllReduce(t.Context(), group.Sum, dtype.Uint8, data)
+				if err != nil || data[0] != byte(c.size) {
+					t.Errorf("sum: %v, %v", data[0], err)
+					return
+				}
+			}
+		})
+	}
+	for tag := range 4 * min(c.size-1, 1) {
+		all.Go(func() {
+			right, left := (c.rank+1)%c.size, (c.rank+c.size-1)%c.size
+			for i := range 50 {
+				got := make([]byte, 100+i)
+				err := errors.Join(c.Send(t.Context(), right, tag, pattern(tag+i, 100+i)), c.Recv(t.Context(), left, tag, got))
+				if err != nil || !bytes.Equal(got, pattern(tag+i, 100+i)) {
+					t.Errorf("message %d with tag %d came wrong (%v)", i, tag, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func children(t *testing.T, c *comm) {
