@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+)
+
+const (
+	// settling is how long the first failure waits for others that explain it.
+	settling = 200 * time.Millisecond
+	// patience is how long ranks that were killed may stay before launch leaves.
+	patience = 3 * time.Second
+)
+
+// ending is how a job comes to its end: what happened, and what is due next.
+type ending struct {
+	failures    []exit
+	verdict     *verdict // nil while nothing ends the job
+	interrupted bool
+	done        chan struct{}    // closed when every rank is over
+	settled     <-chan time.Time // time to ask the others to end
+	forced      <-chan time.Time // time to kill them
+	left        <-chan time.Time // time to leave whoever is still there
+}
+
+// verdict is launch's exit code and the line that explains it.
+type verdict struct {
+	code int
+	text string
+}
+
+// await returns when every rank is over or has outlasted its end by force.
+func (j *job) await() verdict {
+	for {
+		select {
+		case e := <-j.exits:
+			j.note(e)
+		case <-j.settled:
+			j.finish(syscall.SIGTERM, verdict{})
+		case s := <-j.signals:
+			j.interrupt(s.(syscall.Signal))
+		case err := <-j.broken:
+			j.finish(syscall.SIGTERM, verdict{codeFailure, fmt.Sprintf("passing on output: %v", err)})
+		case <-j.forced:
+			j.kill()
+		case <-j.left:
+			if j.interrupted || !j.gone() {
+				return j.conclude()
+			}
+		case <-j.done:
+			return j.conclude()
+		}
+	}
+}
+
+func (j *job) note(e exit) {
+	if !e.failed() {
+		return
+	}
+	j.failures = append(j.failures, e)
+	if len(j.failures) == 1 && j.verdict == nil {
+		j.settled = time.After(settling)
+	}
+}
+
+// finish asks all ranks to end by sig. A failure seen before explains the end
+// better than v does.
+func (j *job) finish(sig syscall.Signal, v verdict) {
+	if j.verdict != nil {
+		return
+	}
+	if len(j.failures) > 0 {
+		v = verdictOn(cause(j.failures))
+	}
+	j.verdict = &v
+	j.signal(sig)
+	j.forced = time.After(grace)
+}
+
+// interrupt passes a signal on; one that comes while the job ends already ends it
+// by force.
+func (j *job) interrupt(s syscall.Signal) {
+	j.interrupted = true
+	if j.verdict != nil {
+		j.kill()
+		return
+	}
+	j.finish(s, verdict{128 + int(s), fmt.Sprintf("ended by signal %d (%v)", int(s), s)})
+}
+
+func (j *job) kill() {
+	j.signal(syscall.SIGKILL)
+	j.left = time.After(patience)
+}
+
+func (j *job) signal(s syscall.Signal) {
+	for _, r := range j.ranks {
+		r.signal(s)
+	}
+}
+
+// gone reports whether no process is left, and only output still has to pass.
+func (j *job) gone() bool {
+	for _, r := range j.ranks {
+		if !r.gone.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *job) conclude() verdict {
+	for len(j.exits) > 0 {
+		j.note(<-j.exits)
+	}
+	switch {
+	case j.verdict != nil:
+		return *j.verdict
+	case len(j.failures) > 0:
+		return verdictOn(cause(j.failures))
+	}
+	return verdict{}
+}
+
+func verdictOn(e exit) verdict { return verdict{e.code(), e.String()} }
+
+// report prints the line that explains v, if there is one, and returns the code.
+func (j *job) report(v verdict) int {
+	if v.text != "" {
+		j.stderr.printf("%s", v.text)
+	}
+	return v.code
+}
