@@ -66,10 +66,10 @@ func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) err
 // step takes one optimizer step and returns the mean loss of the whole batch.
 func (t *trainer) step(ctx context.Context, step int) (float32, error) {
 	examples := t.order.batch(step, t.options.batch, t.g.Rank(), t.g.Size())
-	loss, grads := nn.ValueAndGrad(t.model, t.loss)(t.inputs(examples)...)
+	loss, grads := nn.ValueAndGrad(t.task.model, t.loss)(t.inputs(examples)...)
 	grads = t.average(grads, t.g)
 	loss = ops.AllMean(loss, t.g)
-	params, state, err := t.opt.Update(nn.Parameters(t.model), grads, t.state)
+	params, state, err := t.opt.Update(nn.Parameters(t.task.model), grads, t.state)
 	if err != nil {
 		return 0, err
 	}
@@ -79,7 +79,7 @@ func (t *trainer) step(ctx context.Context, step int) (float32, error) {
 	}
 	t.state = state
 	t.rows += int64(len(examples))
-	if err := nn.Update(t.model, params); err != nil {
+	if err := nn.Update(t.task.model, params); err != nil {
 		return 0, err
 	}
 	return array.Item[float32](ctx, loss)
@@ -88,7 +88,7 @@ func (t *trainer) step(ctx context.Context, step int) (float32, error) {
 // outcome compares the ranks' parameters and gathers what each has consumed.
 func (t *trainer) outcome(ctx context.Context) (outcome, error) {
 	stats := t.g.Stats()
-	sum, err := hash(ctx, nn.Parameters(t.model))
+	sum, err := hash(ctx, nn.Parameters(t.task.model))
 	if err != nil {
 		return outcome{}, err
 	}
