@@ -91,7 +91,6 @@ func (c *comm) collective(ctx context.Context, r request, run func(*exchange) er
 	if err != nil {
 		return err
 	}
-	defer func() { <-c.turn }()
 	release := context.AfterFunc(ctx, c.interrupt)
 	if err = ctx.Err(); err == nil {
 		err = run(x)
@@ -100,9 +99,21 @@ func (c *comm) collective(ctx context.Context, r request, run func(*exchange) er
 		err = ctx.Err()
 	}
 	if err != nil {
-		return c.conclude(x, err)
+		err = c.conclude(x, err)
 	}
-	return nil
+	c.finish(x, err)
+	return err
+}
+
+// finish passes the turn on.
+func (c *comm) finish(x *exchange, err error) {
+	c.mu.Lock()
+	c.running = false
+	if err == nil {
+		c.finished = x.head.sequence
+	}
+	c.mu.Unlock()
+	<-c.turn
 }
 
 // begin waits for the collective's turn and numbers it. When it succeeds the
@@ -121,6 +132,7 @@ func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
 	}
 	c.mu.Lock()
 	c.sequence++
+	c.running = true
 	next := c.next
 	c.next = fingerprint{}
 	if next.text == "" {
@@ -131,7 +143,7 @@ func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
 		head: head{kind: r.kind, sequence: c.sequence, fingerprint: r.fingerprint(next.sum)}}
 	c.mu.Unlock()
 	if err := c.late(x); err != nil {
-		<-c.turn
+		c.finish(x, err)
 		return nil, err
 	}
 	return x, nil

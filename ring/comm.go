@@ -35,6 +35,8 @@ type comm struct {
 	fault    *fault
 	dispute  *dispute
 	sequence uint64 // collectives begun
+	finished uint64 // collectives that went well
+	running  bool   // a collective is under way
 	text     string // the latest
 	next     fingerprint
 	splits   int
@@ -58,6 +60,9 @@ type fault struct {
 	peer int // the rank on which it failed; -1 for none
 	by   int // the rank that says so; -1 when this one found out itself
 	err  error
+	// spares is the last collective that all ranks have sent their data for; it
+	// may still end well where it is under way.
+	spares uint64
 }
 
 var (
@@ -72,7 +77,7 @@ const graceTime = time.Second
 func newComm(n *node, id groupID, ranks []int, rank int) *comm {
 	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: make(chan struct{}, 1), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
 	c.life, c.end = context.WithCancel(context.Background())
-	c.steps, c.halt = context.WithCancel(c.life)
+	c.steps, c.halt = context.WithCancel(context.Background())
 	c.peers = make([]*peer, len(ranks))
 	for r := range ranks {
 		if r != rank {
@@ -173,8 +178,8 @@ func (c *comm) farewell(r int) {
 }
 
 func (c *comm) heardBreak(r int, m notice) {
-	f := fault{peer: -1, by: r, err: errors.New(m.text)}
-	if on := c.member(int(m.number) - 1); m.number > 0 && on >= 0 && on != c.rank {
+	f := fault{peer: -1, by: r, err: errors.New(m.text), spares: m.number}
+	if on := c.member(int(m.rank)); on >= 0 && on != c.rank {
 		f.peer, f.err = on, fmt.Errorf("rank %d says: %s", r, m.text)
 	}
 	c.fail(f)
@@ -188,65 +193,73 @@ func (c *comm) fail(f fault) {
 		return
 	}
 	c.fault = &f
-	c.stopLocked()
-}
-
-// stopLocked ends whatever waits and closes all connections of the group.
-func (c *comm) stopLocked() {
 	c.end()
-	for _, p := range c.peers {
-		if p == nil {
-			continue
-		}
-		for _, conn := range p.connections() {
-			conn.Close()
-		}
+	if !c.running || c.sequence > f.spares {
+		c.haltLocked()
 	}
+	c.hangUpMessages()
 }
 
-func (p *peer) connections() []net.Conn {
-	var all []net.Conn
-	if p.link != nil {
-		all = append(all, p.link.conn)
+// haltLocked stops the collective under way. What this rank has sent for earlier
+// ones may still be on its way to slower ranks, so that the connections are only
+// closed with the group, after the peers' goodbyes.
+func (c *comm) haltLocked() {
+	c.halt()
+	for _, p := range c.peers {
+		if p != nil && p.link != nil {
+			p.link.conn.SetDeadline(longAgo)
+			closeWrite(p.link.conn)
+		}
 	}
-	if p.in.conn != nil {
-		all = append(all, p.in.conn)
-	}
-	if p.out.conn != nil {
-		all = append(all, p.out.conn)
-	}
-	return all
 }
 
 // interrupt stops the collective under way, whose group will be broken.
 func (c *comm) interrupt() {
-	c.halt()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.haltLocked()
+}
+
+// hangUpMessages closes the connections for messages; what has been sent over
+// them still arrives.
+func (c *comm) hangUpMessages() {
 	for _, p := range c.peers {
-		if p != nil && p.link != nil {
-			p.link.conn.SetDeadline(longAgo)
+		if p == nil {
+			continue
+		}
+		for _, conn := range []net.Conn{p.in.conn, p.out.conn} {
+			if conn != nil {
+				conn.Close()
+			}
 		}
 	}
 }
 
 // Break fails all calls here, and all calls at the peers with the given reason.
 func (c *comm) Break(reason error) {
-	c.tell(notice{kind: broke, text: reason.Error()})
+	c.tell(notice{kind: broke, rank: nobody, number: c.wellDone(), text: reason.Error()})
 	c.fail(fault{peer: -1, by: c.rank, err: reason})
 }
 
 // giveUp breaks the group because of err, which is what the call that found out
 // returns; on is the peer on which it failed, or -1.
 func (c *comm) giveUp(on int, err error) error {
-	m, f := notice{kind: broke, text: err.Error()}, fault{peer: on, by: -1, err: err}
+	m := notice{kind: broke, rank: nobody, number: c.wellDone(), text: err.Error()}
+	f := fault{peer: on, by: -1, err: err}
 	var about *group.PeerError
 	if on >= 0 && errors.As(err, &about) {
-		m.number, m.text, f.err = uint64(c.ranks[on])+1, about.Err.Error(), about.Err
+		m.rank, m.text, f.err = uint32(c.ranks[on]), about.Err.Error(), about.Err
 	}
 	c.tell(m)
 	c.fail(f)
 	return err
+}
+
+// wellDone counts the collectives that need nothing more from this rank.
+func (c *comm) wellDone() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.finished
 }
 
 // usable is the error of a call that comes too late, or nil.
@@ -312,22 +325,17 @@ func (c *comm) Close() error {
 // depart says goodbye, flushes and ends the group at this rank.
 func (c *comm) depart(until time.Time) {
 	c.tell(notice{kind: goodbye})
-	healthy := false
-	select {
-	case c.turn <- struct{}{}: // for good: no collective is under way, and none begins
-		healthy = true
-	default:
-	}
 	c.mu.Lock()
 	c.closed = true
-	healthy = healthy && c.fault == nil
-	c.mu.Unlock()
 	c.end()
-	if healthy {
-		c.drain(until)
+	if c.running {
+		c.haltLocked()
 	}
+	c.mu.Unlock()
+	c.turn <- struct{}{} // for good: no collective is under way, and none begins
+	c.drain(until)
 	c.mu.Lock()
-	c.stopLocked()
+	c.hangUpMessages()
 	c.mu.Unlock()
 	c.work.Wait()
 	c.node.forget(c)

@@ -22,11 +22,12 @@ const (
 	// goodbye: the sender has closed the group; the world's means that the sender
 	// leaves.
 	goodbye noticeKind = iota + 1
-	// broke: the sender has broken the group. number is 1 + the world rank of the
-	// peer on which it failed, or 0; text is the reason.
+	// broke: the sender has broken the group, after number collectives that went
+	// well. rank is the world rank on which it failed, or nobody; text is the
+	// reason.
 	broke
-	// lost: the connection to world rank number ended without a goodbye; text
-	// says how.
+	// lost: the connection to rank of the world ended without a goodbye; text says
+	// how.
 	lost
 	// differs: the ranks disagree about collective number; text is what the
 	// sender called.
@@ -42,13 +43,16 @@ const (
 type notice struct {
 	kind   noticeKind
 	group  groupID
+	rank   uint32
 	number uint64
 	text   string
 }
 
 const (
-	noticeBytes = 4 + 1 + 16 + 8
+	noticeBytes = 4 + 1 + 16 + 4 + 8
 	maxText     = 16 << 10
+	// nobody stands where no rank does.
+	nobody = 1<<32 - 1
 )
 
 // encode cuts texts that are too long.
@@ -59,6 +63,7 @@ func (n notice) encode() []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(n.text)))
 	b = append(b, byte(n.kind))
 	b = append(b, n.group[:]...)
+	b = binary.LittleEndian.AppendUint32(b, n.rank)
 	b = binary.LittleEndian.AppendUint64(b, n.number)
 	return append(b, n.text...)
 }
@@ -72,7 +77,8 @@ func readNotice(r io.Reader) (notice, error) {
 	n := notice{
 		kind:   noticeKind(raw[4]),
 		group:  groupID(raw[5:21]),
-		number: binary.LittleEndian.Uint64(raw[21:]),
+		rank:   binary.LittleEndian.Uint32(raw[21:]),
+		number: binary.LittleEndian.Uint64(raw[25:]),
 	}
 	if n.kind == 0 || n.kind >= noticeKinds {
 		return notice{}, fmt.Errorf("notice of unknown kind %d", n.kind)

@@ -53,11 +53,12 @@ func (l *link) receive(want head, blocks [][]byte) error {
 	return nil
 }
 
-// drain ends this side and reads until the peer has ended its own.
+// drain ends this side, reads until the peer has ended its own, and closes.
 func (l *link) drain(until time.Time) {
 	closeWrite(l.conn)
 	l.conn.SetReadDeadline(until)
 	io.Copy(io.Discard, l.conn)
+	l.conn.Close()
 }
 
 // link returns the connection to a peer, which is made on first use. The higher

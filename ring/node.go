@@ -363,8 +363,8 @@ func (n *node) hungUp(rank int, err error) {
 // heardOfLoss believes a rank that another one is gone. When that other one is
 // this rank, the two have lost each other.
 func (n *node) heardOfLoss(from int, m notice) {
-	gone, err := int(m.number), fmt.Errorf("rank %d of the world says: %s", from, m.text)
-	if m.number >= uint64(n.size) {
+	gone, err := int(m.rank), fmt.Errorf("rank %d of the world says: %s", from, m.text)
+	if gone >= n.size {
 		return
 	}
 	if gone == n.rank {
@@ -388,7 +388,7 @@ func (n *node) lose(rank int, err error) {
 	n.log.Debug("ring: rank lost", "peer", rank, "err", err)
 	for r := range n.size {
 		if r != rank {
-			n.tell(r, notice{kind: lost, group: n.root.id, number: uint64(rank), text: err.Error()})
+			n.tell(r, notice{kind: lost, group: n.root.id, rank: uint32(rank), text: err.Error()})
 		}
 	}
 	for _, c := range n.groups() {
