@@ -161,7 +161,7 @@ func (p reduce) VJP(in, out, dy []*Array, _ []int) ([]*Array, error) {
 	case kernel.Mean:
 		return []*Array{dy[0].DivScalar(p.count(x)).BroadcastTo(shape...)}, nil
 	case kernel.Prod:
-		return nil, ErrNoRule
+		return []*Array{p.otherFactors(x).Mul(dy[0].Conj()).Conj()}, nil
 	}
 	return []*Array{p.share(x, out[0]).Mul(dy[0])}, nil
 }
@@ -172,7 +172,7 @@ func (p reduce) JVP(in, out, dx []*Array, _ []int) ([]*Array, error) {
 	case kernel.Sum, kernel.Mean:
 		return []*Array{Apply1(p, t)}, nil
 	case kernel.Prod:
-		return nil, ErrNoRule
+		return []*Array{p.otherFactors(x).Mul(t).SumKeep(p.axes...)}, nil
 	}
 	return []*Array{p.share(x, out[0]).Mul(t).SumKeep(p.axes...)}, nil
 }
@@ -204,6 +204,25 @@ func (p reduce) count(x *Array) float64 {
 func (p reduce) share(x, y *Array) *Array {
 	hit := x.Equal(y).AsType(x.DType())
 	return hit.Div(hit.SumKeep(p.axes...))
+}
+
+// otherFactors is, for each element, the product of the others: those before
+// times those after, so that zeros do no harm.
+func (p reduce) otherFactors(x *Array) *Array {
+	order := append(others(p.axes, x.NDim()), p.axes...)
+	moved := x.Transpose(order...)
+	rows := x.rows(p.axes)
+	product := rows.CumProd(-1, Exclusive).Mul(rows.CumProd(-1, Exclusive, Reverse))
+	return product.Reshape(moved.Shape()...).Transpose(inverse(order)...)
+}
+
+// inverse is the order that undoes a transposition.
+func inverse(order []int) []int {
+	back := make([]int, len(order))
+	for i, axis := range order {
+		back[axis] = i
+	}
+	return back
 }
 
 // operand is a view as the kernels take it.
