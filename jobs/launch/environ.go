@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,13 +48,24 @@ func announcesWorld(name string, nested bool) bool {
 }
 
 // jobEnviron is what every rank of the job has: environ without other worlds,
-// then the user's variables, then the backend's name. Later entries win.
+// then the user's variables, then the backend's name. Each variable appears once,
+// with its last value; of two, C programs would take the first.
 func jobEnviron(o *options, environ []string) []string {
 	all := append(withoutWorlds(environ), o.env...)
 	if o.dir != "" {
 		all = append(all, "PWD="+o.dir)
 	}
-	return append(all, env.Backend+"="+o.backend)
+	all = append(all, env.Backend+"="+o.backend)
+	slices.Reverse(all)
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(assignment string) bool {
+		name, _, _ := strings.Cut(assignment, "=")
+		before := seen[name]
+		seen[name] = true
+		return before
+	})
+	slices.Reverse(all)
+	return all
 }
 
 // rankEnviron is the place of one rank on the ring.

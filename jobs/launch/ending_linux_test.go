@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// expectGone fails unless every process has ended; one that nobody collected has.
+func expectGone(t *testing.T, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+}
+
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	state := strings.TrimSpace(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return state[0] != 'Z' && state[0] != 'X'
+}
+
+func TestKillingLaunchEndsTheRanks(t *testing.T) {
+	j := startRunning(t, 3, "sleep", "sleep", "stubborn")
+	j.Process.Kill()
+	j.Wait()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if !alive(j.pids[0]) && !alive(j.pids[1]) && !alive(j.pids[2]) {
+			return
+		}
+	}
+	expectGone(t, j.pids)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestCodeIsThatOfTheRankThatFailed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		each []string
+		code int
+		line string
+	}{
+		{"all well", []string{"0", "0", "0"}, 0, ""},
+		{"one exits 3, the others end well", []string{"0", "3", "0", "0"}, 3, "rank 1 exited with code 3"},
+		{"one exits 1, the others would sleep", []string{"1", "sleep", "sleep"}, 1, "rank 0 exited with code 1"},
+		{"one exits 3, another ignores the request to end", []string{"stubborn", "3"}, 3, "rank 1 exited with code 3"},
+		{"one is killed", []string{"sleep", "kill", "sleep"}, 137, "rank 1 was killed by signal 9 (killed)"},
+		{"one has left early and well, another fails", []string{"0", "sleep", "4"}, 4, "rank 2 exited with code 4"},
+		{"one has a stubborn child", []string{"parent", "5", "parent"}, 5, "rank 1 exited with code 5"},
+		{"all leave a stubborn child behind", []string{"orphan", "orphan"}, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, nil, []string{"-n", fmt.Sprint(len(c.each))}, append([]string{"each"}, c.each...)...)
+			want := ""
+			if c.line != "" {
+				want = "launch: " + c.line + "\n"
+			}
+			if r.code != c.code || r.stderr != want {
+				t.Errorf("code %d, standard error %q; want %d, %q", r.code, r.stderr, c.code, want)
+			}
+			expectGone(t, processes(r.stdout))
+		})
+	}
+}
+
+// running is a launcher whose ranks have all announced themselves.
+type running struct {
+	*exec.Cmd
+	stderr strings.Builder
+	pids   []int
+}
+
+func startRunning(t *testing.T, pids int, each ...string) *running {
+	t.Helper()
+	j := &running{Cmd: launcher(t, []string{"-n", fmt.Sprint(len(each))}, append([]string{"each"}, each...)...)}
+	stdin, _ := j.StdinPipe()
+	t.Cleanup(func() { stdin.Close() })
+	read, write := io.Pipe()
+	j.Stdout, j.Stderr = write, &j.stderr
+	if err := j.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(read)
+	for len(j.pids) < pids && lines.Scan() {
+		j.pids = append(j.pids, processes(lines.Text()+"\n")...)
+	}
+	go io.Copy(io.Discard, read)
+	return j
+}
+
+// processes are the numbers that ranks announced.
+func processes(text string) []int {
+	var pids []int
+	for line := range strings.Lines(text) {
+		var pid int
+		if _, err := fmt.Sscanf(line, "process %d", &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func TestSignalsToLaunchEndTheJob(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+		each   []string
+		pids   int
+	}{
+		{"interrupt", syscall.SIGINT, 130, []string{"sleep", "sleep"}, 2},
+		{"terminate", syscall.SIGTERM, 143, []string{"sleep", "0", "sleep"}, 2},
+		{"hang up", syscall.SIGHUP, 129, []string{"sleep"}, 1},
+		{"interrupt with children who ignore it", syscall.SIGINT, 130, []string{"parent", "stubborn"}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			j := startRunning(t, c.pids, c.each...)
+			j.Process.Signal(c.signal)
+			j.Wait()
+			want := fmt.Sprintf("launch: ended by signal %d (%v)\n", int(c.signal), c.signal)
+			if code := j.ProcessState.ExitCode(); code != c.code || j.stderr.String() != want {
+				t.Errorf("code %d, standard error %q; want %d, %q", code, j.stderr.String(), c.code, want)
+			}
+			expectGone(t, j.pids)
+		})
+	}
+}
+
+func TestKillingARankFromOutsideEndsTheJob(t *testing.T) {
+	j := startRunning(t, 3, "sleep", "sleep", "sleep")
+	syscall.Kill(j.pids[0], syscall.SIGKILL)
+	j.Wait()
+	if code := j.ProcessState.ExitCode(); code != 137 || !strings.Contains(j.stderr.String(), "was killed by signal 9 (killed)\n") {
+		t.Errorf("code %d, standard error %q; want 137 and the signal", code, j.stderr.String())
+	}
+	expectGone(t, j.pids)
+}

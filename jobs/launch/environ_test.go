@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRanksAreGivenTheirPlace(t *testing.T) {
+	r := run(t, nil, []string{"-n", "3", "--env", "A=old", "--env", `A=b c"$HOME`, "--env", "B"},
+		"print", "LOCKSTEP_RANK", "LOCKSTEP_SIZE", "LOCKSTEP_BACKEND", "A", "B")
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("code %d, standard error %q", r.code, r.stderr)
+	}
+	want := []string{`A true "b c\"$HOME"`, `B true ""`, `LOCKSTEP_BACKEND true "ring"`, `LOCKSTEP_SIZE true "3"`}
+	want = slices.Repeat(want, 3)
+	for rank := range 3 {
+		want = append(want, fmt.Sprintf("LOCKSTEP_RANK true %q", fmt.Sprint(rank)))
+	}
+	slices.Sort(want)
+	got := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestOneRankIsAWorldOfOne(t *testing.T) {
+	r := run(t, nil, nil, "print", "LOCKSTEP_RANK", "LOCKSTEP_SIZE")
+	if want := "LOCKSTEP_RANK true \"0\"\nLOCKSTEP_SIZE true \"1\"\n"; r.stdout != want || r.code != 0 {
+		t.Errorf("code %d, %q; want 0, %q", r.code, r.stdout, want)
+	}
+}
+
+func TestOtherWorldsAreTakenAway(t *testing.T) {
+	outer := []string{"RANK=7", "WORLD_SIZE=8", "MLX_RANK=3", "MLX_HOSTFILE=/x", "OMPI_COMM_WORLD_RANK=5",
+		"OMPI_MCA_ess=^singleton", "PMIX_NAMESPACE=x", "SLURM_STEP_ID=0", "LOCKSTEP_HOSTFILE=/y", "LOCKSTEP_RANK=9"}
+	names := []string{"HOME"}
+	for _, assignment := range outer[:len(outer)-1] {
+		name, _, _ := strings.Cut(assignment, "=")
+		names = append(names, name)
+	}
+	cmd := launcher(t, nil, append([]string{"print"}, names...)...)
+	cmd.Env = append(cmd.Env, append(outer, "HOME=/home/me")...)
+	r := finish(t, nil, cmd)
+	want := "HOME true \"/home/me\"\n"
+	for _, name := range names[1:] {
+		want += name + " false \"\"\n"
+	}
+	if r.stdout != want {
+		t.Errorf("got  %s\nwant %s", r.stdout, want)
+	}
+}
+
+func TestSettingsOfOpenMPIStayOutsideItsWorlds(t *testing.T) {
+	got := withoutWorlds([]string{"OMPI_MCA_btl=tcp,self", "PMI_RANK=0", "RANKS=2", "A=OMPI_COMM_WORLD_RANK=1"})
+	want := []string{"OMPI_MCA_btl=tcp,self", "RANKS=2", "A=OMPI_COMM_WORLD_RANK=1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEachVariableIsPassedOnceWithItsLastValue(t *testing.T) {
+	o := &options{backend: "mpi", dir: "/d", env: []string{"A=2", "A=3"}}
+	got := jobEnviron(o, []string{"A=1", "PWD=/here", "B=1", "LOCKSTEP_BACKEND=ring"})
+	want := []string{"B=1", "A=3", "PWD=/d", "LOCKSTEP_BACKEND=mpi"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDirectoryIsTheRanks(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, nil, []string{"--cwd", dir}, "print", "PWD")
+	if want := fmt.Sprintf("PWD true %q\n", dir); r.stdout != want {
+		t.Errorf("got %q, want %q", r.stdout, want)
+	}
+}
+
+func TestMeetingPlaceIsFreeForRankZero(t *testing.T) {
+	m, err := arrange(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		listener, err := net.Listen("tcp", m.coordinator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener.Close()
+	}
+	m.end()
+	if _, err := os.Stat(m.dir); !os.IsNotExist(err) {
+		t.Errorf("the secret's directory is still there: %v", err)
+	}
+}
+
+func TestSecretsArePrivateAndDiffer(t *testing.T) {
+	secrets := map[string]bool{}
+	for range 2 {
+		m, err := arrange(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.end()
+		info, err := os.Stat(m.tokenFile)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("mode %v, %v; want 0600", info.Mode(), err)
+		}
+		secret, _ := os.ReadFile(m.tokenFile)
+		secrets[string(secret)] = len(secret) == 64
+	}
+	if len(secrets) != 2 {
+		t.Errorf("two jobs share one secret")
+	}
+	for secret, long := range secrets {
+		if !long {
+			t.Errorf("secret %q; want 64 digits", secret)
+		}
+	}
+}
+
+func TestPortGivenIsTheOneUsed(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	flags := []string{"--starting-port", port}
+	if r := run(t, nil, flags, "print"); r.code != 1 || !strings.Contains(r.stderr, port+": bind: address already in use") {
+		t.Errorf("taken port: code %d, %q", r.code, r.stderr)
+	}
+	listener.Close()
+	r := run(t, nil, flags, "print", "LOCKSTEP_COORDINATOR")
+	if want := fmt.Sprintf("LOCKSTEP_COORDINATOR true \"127.0.0.1:%s\"\n", port); r.stdout != want {
+		t.Errorf("free port: got %q, %q; want %q", r.stdout, r.stderr, want)
+	}
+}
+
+func TestNothingStaysInTheTemporaryDirectory(t *testing.T) {
+	cmd := launcher(t, []string{"-n", "2"}, "each", "0", "3")
+	dir := strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], "TMPDIR=")
+	finish(t, nil, cmd)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestVerboseSaysWhatRunsButNotTheSecret(t *testing.T) {
+	r := run(t, nil, []string{"-n", "2", "--verbose"}, "print")
+	for _, want := range []string{"launch: 2 ranks on the ring, meeting at 127.0.0.1:", "launch: rank 1 is process "} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("standard error %q lacks %q", r.stderr, want)
+		}
+	}
+	if strings.Contains(r.stderr, "token") || r.stdout != "" {
+		t.Errorf("standard error %q, standard output %q", r.stderr, r.stdout)
+	}
+}
