@@ -305,3 +305,54 @@ func TestScanRules(t *testing.T) {
 		arraytest.Check(t, c)
 	}
 }
+
+func TestSortRules(t *testing.T) {
+	ascending := func(x []float64) []float64 { return slices.Sorted(slices.Values(x)) }
+	top := func(xs ...*array.Array) []*array.Array {
+		values, _ := array.TopK(xs[0], 2, 1)
+		return []*array.Array{values}
+	}
+	for _, c := range []arraytest.Case{
+		one("sort", sample(2, 4), func(x *array.Array) *array.Array { return x.Sort(-1) }, overRows(4, ascending)),
+		one("sort of columns", sample(2, 4), func(x *array.Array) *array.Array { return x.T().Sort(0).T() }, overRows(4, ascending)),
+		one("partition", sample(2, 4), func(x *array.Array) *array.Array { return x.Partition(1, 1).At(1, 1) }, overRows(4, over(func(x []float64) float64 { return ascending(x)[1] }))),
+		{Name: "topk", F: top, Inputs: []*array.Array{sample(2, 4)}, Want: overRows(4, func(x []float64) []float64 {
+			y := ascending(x)
+			return []float64{y[3], y[2]}
+		})},
+		one("argsort", sample(2, 4), func(x *array.Array) *array.Array { return x.TakeAlongAxis(x.ArgSort(1), 1) }, overRows(4, ascending)),
+	} {
+		arraytest.Check(t, c)
+	}
+}
+
+func TestGatherRules(t *testing.T) {
+	rows, columns := list(1, 0, 1, -1), list(2, 0, 2, 1)
+	x := sample(2, 3)
+	for _, c := range []arraytest.Case{
+		{Name: "gather elements", F: arraytest.Many(func(xs ...*array.Array) *array.Array { return array.Gather(xs[0], xs[1:], []int{0, 1}) }),
+			Inputs: []*array.Array{x, rows, columns}, Want: picking(5, 0, 5, 4)},
+		{Name: "gather with broadcast indices", F: arraytest.Many(func(xs ...*array.Array) *array.Array { return array.Gather(xs[0], xs[1:], []int{-1, 0}) }),
+			Inputs: []*array.Array{x, list(0, 2).Reshape(2, 1), list(1, 0)}, Want: picking(3, 0, 5, 2)},
+		{Name: "gather rows of the middle", F: arraytest.Many(func(xs ...*array.Array) *array.Array { return array.Gather(xs[0], xs[1:], []int{1}) }),
+			Inputs: []*array.Array{sample(2, 2, 2), list(1)}, Want: picking(2, 3, 6, 7)},
+		{Name: "scatter elements", F: arraytest.Many(func(xs ...*array.Array) *array.Array {
+			return array.ScatterAt(xs[0], xs[1:3], xs[3], []int{0, 1})
+		}), Inputs: []*array.Array{x, rows, columns, sample(4).MulScalar(2)}, Want: func(xs ...[]float64) [][]float64 {
+			x, y := slices.Clone(xs[0]), xs[3]
+			x[5], x[0], x[4] = y[2], y[1], y[3]
+			return [][]float64{x}
+		}},
+		{Name: "scatter add of elements", F: arraytest.Many(func(xs ...*array.Array) *array.Array {
+			return array.ScatterAddAt(xs[0], xs[1:3], xs[3], []int{1, 0})
+		}), Inputs: []*array.Array{x, columns, rows, sample(4).MulScalar(2)}, Want: func(xs ...[]float64) [][]float64 {
+			x, y := slices.Clone(xs[0]), xs[3]
+			x[5] += y[0] + y[2]
+			x[0] += y[1]
+			x[4] += y[3]
+			return [][]float64{x}
+		}},
+	} {
+		arraytest.Check(t, c)
+	}
+}
