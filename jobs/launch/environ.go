@@ -35,10 +35,8 @@ func withoutWorlds(environ []string) []string {
 }
 
 func announcesWorld(name string, nested bool) bool {
-	for _, world := range worldVariables {
-		if name == world {
-			return true
-		}
+	if slices.Contains(worldVariables, name) {
+		return true
 	}
 	setting := strings.HasPrefix(name, "OMPI_MCA_") || strings.HasPrefix(name, "PMIX_MCA_")
 	if setting && !nested {

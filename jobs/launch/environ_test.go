@@ -46,12 +46,13 @@ func TestOtherWorldsAreTakenAway(t *testing.T) {
 	cmd := launcher(t, nil, append([]string{"print"}, names...)...)
 	cmd.Env = append(cmd.Env, append(outer, "HOME=/home/me")...)
 	r := finish(t, nil, cmd)
-	want := "HOME true \"/home/me\"\n"
+	var want strings.Builder
+	want.WriteString("HOME true \"/home/me\"\n")
 	for _, name := range names[1:] {
-		want += name + " false \"\"\n"
+		want.WriteString(name + " false \"\"\n")
 	}
-	if r.stdout != want {
-		t.Errorf("got  %s\nwant %s", r.stdout, want)
+	if r.stdout != want.String() {
+		t.Errorf("got  %s\nwant %s", r.stdout, want.String())
 	}
 }
 
