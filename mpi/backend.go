@@ -3,6 +3,7 @@
 package mpi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,12 +21,16 @@ func init() { group.Register("mpi", &backend{}) }
 
 // backend starts MPI, which can be done once in a process.
 type backend struct {
-	mu    sync.Mutex
-	world *comm
+	mu      sync.Mutex
+	started bool
 }
 
-// defaultTimeout bounds the world's Close where nothing else does.
-const defaultTimeout = 10 * time.Minute
+// The times that hold where nothing else is said.
+const (
+	defaultTimeout = 10 * time.Minute // of the world's Close
+	defaultConnect = time.Minute
+	defaultStall   = time.Minute
+)
 
 // singleCopy chooses how ranks of one host exchange large messages. The kernel's
 // copy from process to process, Open MPI's default, is the slower one.
@@ -44,28 +49,47 @@ func (b *backend) Init(ctx context.Context, cfg group.Config) (group.Communicato
 	if !started {
 		return nil, fmt.Errorf("mpi: %w: %s; start the program with mpirun or srun --mpi=pmix", group.ErrNotConfigured, found)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.world != nil {
-		return nil, errors.New("mpi: this process has formed its MPI world already; that can be done once")
-	}
 	j, err := newJob(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
 	}
-	world, err := startWorld(j)
-	if err != nil {
-		return nil, fmt.Errorf("mpi: start: %w", err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.started {
+		return nil, errors.New("mpi: this process has started MPI already; that can be done once")
 	}
-	b.world = world
-	return world, nil
+	b.started = true
+	limit := cmp.Or(cfg.ConnectTimeout, defaultConnect)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not all ranks have come within %v", limit))
+	defer cancel()
+	return meet(ctx, j)
+}
+
+// meet starts MPI, which waits for all ranks and cannot be called back: when ctx
+// ends first, the goroutine that waits in it lasts as long as the process.
+func meet(ctx context.Context, j *job) (group.Communicator, error) {
+	type result struct {
+		world *comm
+		err   error
+	}
+	met := make(chan result, 1)
+	go func() {
+		world, err := startWorld(j)
+		met <- result{world, err}
+	}()
+	select {
+	case r := <-met:
+		if r.err != nil {
+			return nil, fmt.Errorf("mpi: start: %w", r.err)
+		}
+		return r.world, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("mpi: start: %w", context.Cause(ctx))
+	}
 }
 
 func newJob(ctx context.Context, cfg group.Config) (*job, error) {
-	j := &job{timeout: cfg.Timeout, logger: cfg.Logger}
-	if j.logger == nil {
-		j.logger = slog.Default()
-	}
+	j := &job{timeout: cfg.Timeout, stall: defaultStall, logger: cmp.Or(cfg.Logger, slog.Default())}
 	if j.timeout > 0 {
 		return j, ended(ctx)
 	}
@@ -73,9 +97,7 @@ func newJob(ctx context.Context, cfg group.Config) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.timeout = timeout; timeout == 0 {
-		j.timeout = defaultTimeout
-	}
+	j.timeout = cmp.Or(timeout, defaultTimeout)
 	return j, ended(ctx)
 }
 

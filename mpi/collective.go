@@ -4,73 +4,13 @@ package mpi
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/reduce"
 )
-
-// call is one collective as all ranks must make it.
-type call struct {
-	name  string
-	op    group.Op
-	t     dtype.Type // Invalid where there is none
-	root  int
-	bytes int
-}
-
-// String reads "all_reduce sum float32 of 16 bytes".
-func (k *call) String() string {
-	switch {
-	case k.t != dtype.Invalid:
-		return fmt.Sprintf("%s %v %v of %d bytes", k.name, k.op, k.t, k.bytes)
-	case k.name == nameBroadcast:
-		return fmt.Sprintf("%s from rank %d of %d bytes", k.name, k.root, k.bytes)
-	case k.name == nameBarrier || k.name == nameSplit || k.name == nameClose:
-		return k.name
-	}
-	return fmt.Sprintf("%s of %d bytes", k.name, k.bytes)
-}
-
-// The names of the collectives.
-const (
-	nameAllReduce     = "all_reduce"
-	nameReduceScatter = "reduce_scatter"
-	nameAllGather     = "all_gather"
-	nameAllToAll      = "all_to_all"
-	nameBroadcast     = "broadcast"
-	nameBarrier       = "barrier"
-	nameSplit         = "split"
-	nameClose         = "close"
-)
-
-// Next adds what the caller knows of the coming collective to its fingerprint.
-func (c *comm) Next(fp []byte, text string) {
-	c.fingerprint = append(c.fingerprint[:0], fp...)
-	c.text = text
-}
-
-// describe is the hash and the text of the collective that begins now.
-func (c *comm) describe(k *call) (hash uint64, text string) {
-	h := fnv.New64a()
-	h.Write([]byte(k.name))
-	var fields [40]byte
-	for i, v := range []uint64{c.number, uint64(k.op), uint64(k.t), uint64(k.root), uint64(k.bytes)} {
-		binary.LittleEndian.PutUint64(fields[8*i:], v)
-	}
-	h.Write(fields[:])
-	h.Write(c.fingerprint)
-	text = c.text
-	if text == "" {
-		text = k.String()
-	}
-	c.fingerprint, c.text = c.fingerprint[:0], ""
-	return h.Sum64(), text
-}
 
 // collective runs one: all ranks compare the call and exchange inline, then
 // finish does the rest with every rank's inline data. Any failure breaks the
@@ -242,20 +182,3 @@ func (c *comm) Broadcast(ctx context.Context, root int, data []byte) error {
 }
 
 func slot(b []byte, i, n int) []byte { return b[i*n : (i+1)*n : (i+1)*n] }
-
-func checkElements(k *call, size int) error {
-	if err := reduce.Check(reduce.Op(k.op), k.t); err != nil {
-		return fmt.Errorf("mpi: %s: %w", k.name, err)
-	}
-	if k.bytes%(size*k.t.Size()) != 0 {
-		return fmt.Errorf("mpi: %v: want a multiple of %d bytes", k, size*k.t.Size())
-	}
-	return nil
-}
-
-func checkTimes(k *call, long string, n int, short string, m, size int) error {
-	if n != m*size {
-		return fmt.Errorf("mpi: %v: %s has %d bytes; want %d times the %d bytes of %s", k, long, n, size, m, short)
-	}
-	return nil
-}

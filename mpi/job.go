@@ -11,6 +11,7 @@ import (
 // job is what the world and all its splits share.
 type job struct {
 	timeout time.Duration // of the world's Close
+	stall   time.Duration // the wait after which a call warns
 	logger  *slog.Logger
 
 	mu    sync.Mutex

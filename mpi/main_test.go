@@ -31,9 +31,10 @@ func TestMain(m *testing.M) {
 	if _, started := env.MPILauncher(); !started {
 		os.Exit(m.Run())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	c, err := (&backend{}).Init(ctx, group.Config{Timeout: time.Minute})
-	cancel()
+	if os.Getenv(endVariable) == startAlone {
+		os.Exit(startWithoutRankOne())
+	}
+	c, err := (&backend{}).Init(context.Background(), group.Config{Timeout: time.Minute})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -120,7 +121,20 @@ var endings = map[string]struct {
 	"panic":       {end: func() { endRankOne(func() { panic("on purpose") }) }, code: 2, says: "on purpose"},
 	"killed":      {end: func() { endRankOne(func() { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }) }, code: 137},
 	"broken":      {end: closeBroken, code: 3, says: "on purpose (MPI is not finalised)"},
+	startAlone:    {code: 3, says: "not all ranks have come within 300ms"},
 	"close alone": {end: closeAlone, code: 3, says: "rank 1: has not come"},
+}
+
+// startAlone is the ending in which rank 1 never starts MPI.
+const startAlone = "start alone"
+
+func startWithoutRankOne() int {
+	if os.Getenv(env.OpenMPIRank) == "1" {
+		select {}
+	}
+	_, err := (&backend{}).Init(context.Background(), group.Config{ConnectTimeout: 300 * time.Millisecond})
+	fmt.Println(err)
+	return 3
 }
 
 // endRankOne ends rank 1 while the others wait for it.

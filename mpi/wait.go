@@ -18,7 +18,6 @@ const (
 	shortPause  = 20 * time.Microsecond
 	longPause   = 4 * time.Millisecond
 	announceAt  = 10 * time.Millisecond
-	stallAt     = time.Minute
 	leaveGrace  = 500 * time.Millisecond
 	breakMoment = 5 * time.Millisecond
 	bulkBytes   = 64 << 10
@@ -41,7 +40,8 @@ type wait struct {
 
 // await polls in bursts until p is done, ctx ends, or the communicator closes or
 // breaks. Pauses are a sixteenth of what has been waited, so that they add no
-// more than that.
+// more than that. What is complete by the time that something else ends the wait
+// counts as complete.
 func (c *comm) await(ctx context.Context, p poller, w *wait) error {
 	if done, err := p.poll(burst); done || err != nil {
 		return err
@@ -51,11 +51,15 @@ func (c *comm) await(ctx context.Context, p poller, w *wait) error {
 	micros, stalled := burst, false
 	for {
 		waited := time.Since(start)
-		if err := c.interrupted(ctx, w, waited); err != nil {
-			return err
+		stop := c.interrupted(ctx, w, waited)
+		if stop != nil {
+			micros = 0
 		}
 		if done, err := p.poll(micros); done || err != nil {
 			return err
+		}
+		if stop != nil {
+			return stop
 		}
 		if waited < patience {
 			runtime.Gosched()
@@ -65,7 +69,7 @@ func (c *comm) await(ctx context.Context, p poller, w *wait) error {
 		if micros = idleBurst; w.bytes >= bulkBytes {
 			micros = int(pause.Microseconds())
 		}
-		if !stalled && waited > stallAt {
+		if !stalled && waited > c.job.stall {
 			stalled = true
 			c.job.logger.Warn("stalled", "backend", "mpi", "rank", c.rank, "size", c.size, "op", w.op, "peers", w.missing(), "waited", waited)
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os/exec"
 	"runtime"
@@ -59,6 +60,7 @@ var worldCases = []struct {
 	{"a nil dereference is recovered", 1, dereference},
 	{"a cancelled collective breaks the group", 2, cancelled},
 	{"a deadline names those that have not come", 2, lateRank},
+	{"a long wait is logged", 2, stalls},
 	{"an ended context is refused", 1, endedContext},
 	{"a cancelled receive leaves the group usable", 2, cancelledReceive},
 	{"a long message of the wrong length", 2, wrongLength},
@@ -339,7 +341,7 @@ func cancelled(t *testing.T, c *comm) {
 func lateRank(t *testing.T, c *comm) {
 	late := c.size - 1
 	if c.rank != late {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		err := c.Barrier(ctx)
 		var peer *group.PeerError
@@ -353,6 +355,24 @@ func lateRank(t *testing.T, c *comm) {
 			t.Errorf("a barrier without rank %d gave %v", late, err)
 		case strings.Contains(err.Error(), "nor"):
 			t.Errorf("more than rank %d is named: %v", late, err)
+		}
+	}
+	together(t)
+}
+
+func stalls(t *testing.T, c *comm) {
+	late := c.size - 1
+	if c.rank != late {
+		var log bytes.Buffer
+		defer func(logger *slog.Logger, stall time.Duration) { c.job.logger, c.job.stall = logger, stall }(c.job.logger, c.job.stall)
+		c.job.logger, c.job.stall = slog.New(slog.NewTextHandler(&log, nil)), 10*time.Millisecond
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		if err := c.Barrier(ctx); err == nil {
+			t.Error("a barrier without one rank ended well")
+		}
+		if got := log.String(); strings.Count(got, "stalled") != 1 || !strings.Contains(got, fmt.Sprintf("peers=[%d]", late)) {
+			t.Errorf("the log says %q; want one warning that names rank %d", got, late)
 		}
 	}
 	together(t)
@@ -559,7 +579,7 @@ func largeColors(t *testing.T, c *comm) {
 }
 
 func secondStart(t *testing.T, c *comm) {
-	b := &backend{world: world}
+	b := &backend{started: true}
 	if again, err := b.Init(t.Context(), group.Config{}); again != nil || err == nil {
 		t.Errorf("a second Init gave %v, %v", again, err)
 	}
