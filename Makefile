@@ -39,7 +39,7 @@ run-built: build
 	@echo "running on the backend $(BACKEND), because: $(OPENMPI)"
 	./launch -n 2 --backend $(BACKEND) ./train -steps $(STEPS)
 
-STEPS := 500
+STEPS := 300
 
 test: ## every test: check, unit, race, test-nocgo, test-ring, test-mpi; at most 12 minutes
 	@scripts/test check unit race nocgo ring mpi
