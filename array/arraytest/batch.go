@@ -3,7 +3,6 @@ package arraytest
 import (
 	"fmt"
 	"slices"
-	"testing"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/transform"
@@ -14,7 +13,7 @@ const examples = 3
 
 // checkBatching compares vmap with a loop: over each axis of each argument with
 // the others as they are, and over all arguments at once.
-func (f function) checkBatching(t *testing.T) {
+func (f function) checkBatching(t tester) {
 	axes := make([]int, len(f.at))
 	for arg, x := range f.at {
 		for axis := range x.NDim() + 1 {
@@ -32,7 +31,7 @@ func (f function) checkBatching(t *testing.T) {
 }
 
 // checkBatch batches the arguments whose axis is not -1.
-func (f function) checkBatch(t *testing.T, axes []int, outAxis int) {
+func (f function) checkBatch(t tester, axes []int, outAxis int) {
 	t.Helper()
 	batched := slices.Clone(f.at)
 	loop := make([][]*array.Array, examples)
@@ -44,7 +43,7 @@ func (f function) checkBatch(t *testing.T, axes []int, outAxis int) {
 			continue
 		}
 		var all []float64
-		values := Elements(t, f.at[i])
+		values := elements(t, f.at[i])
 		for e := range loop {
 			example := turned(values, e, f.at[i])
 			loop[e][i] = shaped(example, f.at[i].Spec())
@@ -58,13 +57,13 @@ func (f function) checkBatch(t *testing.T, axes []int, outAxis int) {
 	for k, got := range outs {
 		var want []float64
 		for e := range loop {
-			want = append(want, Elements(t, f.f(loop[e]...)[k])...)
+			want = append(want, elements(t, f.f(loop[e]...)[k])...)
 		}
 		tolerance := 1e-10
 		if f.isComplex() {
 			tolerance = 1e-4
 		}
-		compare(t, fmt.Sprintf("result %d batched over axes %v", k, axes), Elements(t, got.MoveAxis(outAxis, 0)), want, tolerance)
+		compare(t, fmt.Sprintf("result %d batched over axes %v", k, axes), elements(t, got.MoveAxis(outAxis, 0)), want, tolerance)
 	}
 }
 

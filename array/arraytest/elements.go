@@ -3,7 +3,6 @@ package arraytest
 import (
 	"context"
 	"math"
-	"testing"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/dtype"
@@ -11,30 +10,7 @@ import (
 
 // Elements computes x and returns its elements as float64 in row order, the real
 // and the imaginary part of each if it is complex.
-func Elements(t *testing.T, x *array.Array) []float64 {
-	t.Helper()
-	return elementsOf(t, x)[0]
-}
-
-// elementsOf computes all arrays in one evaluation.
-func elementsOf(t *testing.T, xs ...*array.Array) [][]float64 {
-	t.Helper()
-	ctx := context.Background()
-	if err := array.Eval(ctx, xs...); err != nil {
-		t.Fatal(err)
-	}
-	out := make([][]float64, len(xs))
-	for i, x := range xs {
-		values, err := numbers(ctx, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[i] = values
-	}
-	return out
-}
-
-func numbers(ctx context.Context, x *array.Array) ([]float64, error) {
+func Elements(ctx context.Context, x *array.Array) ([]float64, error) {
 	if !x.DType().IsComplex() {
 		return array.Values[float64](ctx, x.AsType(dtype.Float64))
 	}
@@ -44,6 +20,29 @@ func numbers(ctx context.Context, x *array.Array) ([]float64, error) {
 		parts = append(parts, float64(real(v)), float64(imag(v)))
 	}
 	return parts, err
+}
+
+func elements(t tester, x *array.Array) []float64 {
+	t.Helper()
+	return elementsOf(t, x)[0]
+}
+
+// elementsOf computes all arrays in one evaluation.
+func elementsOf(t tester, xs ...*array.Array) [][]float64 {
+	t.Helper()
+	ctx := context.Background()
+	if err := array.Eval(ctx, xs...); err != nil {
+		t.Fatalf("%v", err)
+	}
+	out := make([][]float64, len(xs))
+	for i, x := range xs {
+		values, err := Elements(ctx, x)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		out[i] = values
+	}
+	return out
 }
 
 // shaped is the inverse of Elements: an array of the given spec. Float64 numbers
@@ -94,7 +93,7 @@ func dot(x, y []float64) float64 {
 
 // compare reports elements that differ by more than tolerance, relative to
 // their size but at least to one.
-func compare(t *testing.T, what string, got, want []float64, tolerance float64) {
+func compare(t tester, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d elements, want %d", what, len(got), len(want))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"testing"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/transform"
@@ -27,9 +26,11 @@ func (f function) smooth() []int {
 	return args
 }
 
-// differentiable reports whether some result can have a derivative.
+// differentiable reports whether some argument and some result can have a
+// derivative.
 func (f function) differentiable() bool {
-	return slices.ContainsFunc(f.f(f.at...), func(y *array.Array) bool { return y.DType().IsInexact() })
+	inexact := func(x *array.Array) bool { return x.DType().IsInexact() }
+	return slices.ContainsFunc(f.at, inexact) && slices.ContainsFunc(f.f(f.at...), inexact)
 }
 
 // cotangents are the weights of the results in the number that is derived.
@@ -60,7 +61,7 @@ func (f function) pullback() function {
 }
 
 // checkGradient compares the vjp with central differences.
-func (f function) checkGradient(t *testing.T) {
+func (f function) checkGradient(t tester) {
 	grads := elementsOf(t, f.pullback().f(f.at...)...)
 	_, w := f.cotangents()
 	for i, arg := range f.smooth() {
@@ -80,8 +81,8 @@ func (f function) isComplex() bool {
 
 // differences measures the derivative of the weighted sum of the results by
 // every number of an argument.
-func (f function) differences(t *testing.T, arg int, w [][]float64) []float64 {
-	values := Elements(t, f.at[arg])
+func (f function) differences(t tester, arg int, w [][]float64) []float64 {
+	values := elements(t, f.at[arg])
 	steps := make([]float64, len(values))
 	var moved []*array.Array
 	for i, v := range values {
@@ -123,7 +124,7 @@ func (f function) movedTo(arg int, values []float64, i int, v float64) []*array.
 }
 
 // checkTangent compares the jvp along one direction with the vjp along it.
-func (f function) checkTangent(t *testing.T) {
+func (f function) checkTangent(t tester) {
 	tangents := make([]*array.Array, len(f.at))
 	directions := make([][]float64, len(f.at))
 	for i, x := range f.at {

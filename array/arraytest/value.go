@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"testing"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/dtype"
@@ -16,7 +15,7 @@ var tolerance = map[dtype.Type]float64{
 	dtype.Float32: 1.0 / (1 << 20), dtype.Float64: 1e-12, dtype.Complex64: 1.0 / (1 << 20),
 }
 
-func (c Case) checkValues(t *testing.T) {
+func (c Case) checkValues(t tester) {
 	types := c.Types
 	if types == nil {
 		types = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32}
@@ -28,7 +27,7 @@ func (c Case) checkValues(t *testing.T) {
 }
 
 // checkType checks values with the float64 inputs converted to kind.
-func (c Case) checkType(t *testing.T, kind dtype.Type) {
+func (c Case) checkType(t tester, kind dtype.Type) {
 	t.Helper()
 	in := slices.Clone(c.Inputs)
 	for i, x := range in {
@@ -46,13 +45,13 @@ func (c Case) checkType(t *testing.T, kind dtype.Type) {
 		t.Fatalf("%v: %d results, want %d", kind, len(got), len(want))
 	}
 	for i, out := range outs {
-		stored := Elements(t, shaped(want[i], array.Spec{Shape: []int{-1}, DType: out.DType()}))
+		stored := elements(t, shaped(want[i], array.Spec{Shape: []int{-1}, DType: out.DType()}))
 		compare(t, fmt.Sprintf("result %d in %v", i, kind), got[i], stored, tolerance[out.DType()])
 	}
 }
 
 // checkMistakes gives F one bad input at a time, and then two.
-func (c Case) checkMistakes(t *testing.T) {
+func (c Case) checkMistakes(t tester) {
 	first := errors.New("first mistake")
 	bad := array.Fail("test", first)
 	for i := range c.Inputs {
@@ -69,7 +68,7 @@ func (c Case) checkMistakes(t *testing.T) {
 	}
 }
 
-func (c Case) checkLayouts(t *testing.T) {
+func (c Case) checkLayouts(t tester) {
 	in := inFloat64(c.Inputs)
 	want := elementsOf(t, c.F(in...)...)
 	for _, l := range layouts {
@@ -86,15 +85,15 @@ func (c Case) checkLayouts(t *testing.T) {
 // layouts give an equal array that lies differently in memory.
 var layouts = []struct {
 	name string
-	of   func(t *testing.T, x *array.Array) *array.Array
+	of   func(t tester, x *array.Array) *array.Array
 }{
-	{"by columns", func(t *testing.T, x *array.Array) *array.Array {
+	{"by columns", func(t tester, x *array.Array) *array.Array {
 		y := x.T()
-		return shaped(Elements(t, y), y.Spec()).T()
+		return shaped(elements(t, y), y.Spec()).T()
 	}},
-	{"spread out", func(t *testing.T, x *array.Array) *array.Array {
+	{"spread out", func(t tester, x *array.Array) *array.Array {
 		wide := x.Spec()
-		values := Elements(t, x)
+		values := elements(t, x)
 		width := len(values) / max(1, wide.Size()) // numbers of one element
 		var spread []float64
 		for element := range slices.Chunk(values, max(1, width)) {
@@ -104,7 +103,7 @@ var layouts = []struct {
 		wide.Shape = append(wide.Shape, 2)
 		return shaped(spread, wide).SliceAxis(-1, 1, 2).Squeeze(-1)
 	}},
-	{"backwards", func(t *testing.T, x *array.Array) *array.Array {
-		return shaped(Elements(t, x.Flip()), x.Spec()).Flip()
+	{"backwards", func(t tester, x *array.Array) *array.Array {
+		return shaped(elements(t, x.Flip()), x.Spec()).Flip()
 	}},
 }

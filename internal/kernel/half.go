@@ -42,8 +42,11 @@ func halves(t dtype.Type, f Loop) Loop {
 		return nil
 	}
 	w := widened{t: t, loop: f}
-	result := make([]float32, 0, block)
+	var result []float32
 	return func(out []byte, in [][]byte) {
+		if result == nil {
+			result = make([]float32, block)
+		}
 		w.run(in, len(out)/2, func(i, n int) {
 			w.loop(buffer.Bytes(result[:n]), w.operands)
 			Narrow(t, out[2*i:2*(i+n)], result[:n])
