@@ -17,8 +17,8 @@ var folders = map[Reduction]map[dtype.Type]fold{
 	Prod: with(byType(prods[uint8, uint64], prods[uint16, uint64], prods[uint32, uint64], prods[uint64, uint64], prods[int8, int64], prods[int16, int64], prods[int32, int64], prods[int64, int64], prods[float32, float64], prods[float64, float64]), erase(complexProds)),
 	Max:  with(byType(maxs[uint8], maxs[uint16], maxs[uint32], maxs[uint64], maxs[int8], maxs[int16], maxs[int32], maxs[int64], maxs[float32], maxs[float64]), erase(picks(before))),
 	Min:  with(byType(mins[uint8], mins[uint16], mins[uint32], mins[uint64], mins[int8], mins[int16], mins[int32], mins[int64], mins[float32], mins[float64]), erase(picks(after))),
-	All:  {dtype.Bool: mins[uint8]()},
-	Any:  {dtype.Bool: maxs[uint8]()},
+	All:  {dtype.Bool: erase(folder[uint8, uint8]{row: allRow, columns: minColumns[uint8], store: storeSame[uint8]})},
+	Any:  {dtype.Bool: erase(folder[uint8, uint8]{row: anyRow, columns: maxColumns[uint8], store: storeSame[uint8]})},
 }
 
 // byType takes the loops in the order of the real types, uint8 also for bool.
@@ -169,6 +169,20 @@ func minColumns[T realNumber](acc []T, x []T, at, n, stride int) {
 			acc[j] = min(acc[j], v)
 		}
 	}
+}
+
+func allRow(x []uint8) uint8 {
+	if len(x) == 0 {
+		return 1
+	}
+	return minRow(x)
+}
+
+func anyRow(x []uint8) uint8 {
+	if len(x) == 0 {
+		return 0
+	}
+	return maxRow(x)
 }
 
 // before and after order complex numbers by real part, then imaginary part. A
