@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/arraytest"
+	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/dtype"
 )
 
@@ -354,5 +355,39 @@ func TestGatherRules(t *testing.T) {
 		}},
 	} {
 		arraytest.Check(t, c)
+	}
+}
+
+func TestComplexRules(t *testing.T) {
+	z := array.From([]complex64{1 + 2i, -1i, 0.5, 2 - 1i, 1i, -1 + 1i}, 2, 3)
+	for name, f := range map[string]func(x *array.Array) *array.Array{
+		"sum":             func(x *array.Array) *array.Array { return x.Sum(1) },
+		"mean of columns": func(x *array.Array) *array.Array { return x.Mean(0) },
+		"product":         func(x *array.Array) *array.Array { return x.Prod(1) },
+		"cumsum":          func(x *array.Array) *array.Array { return x.CumSum(1) },
+		"cumprod":         func(x *array.Array) *array.Array { return x.CumProd(1) },
+		"slice":           func(x *array.Array) *array.Array { return x.SliceAxisStep(1, 2, 0, -1) },
+		"transpose":       func(x *array.Array) *array.Array { return x.T().Reshape(2, 3) },
+		"variance":        func(x *array.Array) *array.Array { return x.Var(1) },
+	} {
+		arraytest.Check(t, arraytest.Case{Name: name, F: arraytest.One(f), Inputs: []*array.Array{z}})
+	}
+	if got := elements[complex64](t, z.Prod(1), 2); got[0] != 1-0.5i || got[1] != -3-1i {
+		t.Errorf("products %v", got)
+	}
+	if got := elements[complex64](t, z.Max(1), 2); got[0] != 1+2i || got[1] != 2-1i {
+		t.Errorf("greatest %v", got)
+	}
+	if got := elements[complex64](t, z.Min(0), 3); got[0] != 1+2i || got[1] != -1i || got[2] != -1+1i {
+		t.Errorf("least %v", got)
+	}
+}
+
+func TestEqualExtremaShareTheGradient(t *testing.T) {
+	x := array.From([]float32{3, 1, 3, 3})
+	_, grads := transform.VJP(arraytest.One(func(x *array.Array) *array.Array { return x.Max() }),
+		[]*array.Array{x}, []*array.Array{array.Scalar(float32(6))})
+	if got := elements[float32](t, grads[0], 4); !slices.Equal(got, []float32{2, 0, 2, 2}) {
+		t.Errorf("got %v", got)
 	}
 }
