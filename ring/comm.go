@@ -135,7 +135,7 @@ func (c *comm) attach(r int, e event) error {
 	defer c.mu.Unlock()
 	p := c.peers[r]
 	switch {
-	case c.closed || c.fault != nil:
+	case c.closed, e.purpose == forCollectives && c.steps.Err() != nil, e.purpose == forMessages && c.fault != nil:
 		return errEnded
 	case e.purpose == forCollectives && (r < c.rank || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
 		return fmt.Errorf("rank %d has connected already", r)
