@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDefaultOptions(t *testing.T) {
+	o, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := options{model: "gpt", steps: 500, batch: 16, rate: o.rate, backend: "any"}
+	if o != want || o.rate <= 0 {
+		t.Errorf("defaults are %+v, want %+v", o, want)
+	}
+}
+
+func TestOptionsFromFlags(t *testing.T) {
+	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -backend ring -json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, backend: "ring", json: true}
+	if o != want {
+		t.Errorf("options are %+v, want %+v", o, want)
+	}
+}
+
+// wrongUse checks that err is a usage error of one line that says what is wanted.
+func wrongUse(t *testing.T, err error, says string) {
+	t.Helper()
+	var usage *usageError
+	if !errors.As(err, &usage) {
+		t.Fatalf("%v is no usage error", err)
+	}
+	if s := err.Error(); !strings.Contains(s, says) || strings.ContainsAny(s, "\n") {
+		t.Errorf("message %q; want one line with %q", s, says)
+	}
+}
+
+func TestWrongFlags(t *testing.T) {
+	for name, c := range map[string]struct{ args, says string }{
+		"unknown flag":           {"-nosuch", "-nosuch"},
+		"left over argument":     {"-steps 5 extra", `"extra"`},
+		"unknown model":          {"-model cnn", `"cnn"; want gpt or mlp`},
+		"steps not a number":     {"-steps many", `"many"`},
+		"no steps":               {"-steps 0", "-steps is 0; want 1 or more"},
+		"negative batch":         {"-batch -4", "-batch is -4; want 1 or more"},
+		"rate zero":              {"-lr 0", "-lr is 0"},
+		"rate not a number":      {"-lr NaN", "-lr is NaN"},
+		"rate infinite":          {"-lr Inf", "-lr is +Inf"},
+		"negative seed":          {"-seed -1", `"-1"`},
+		"seed above 64 bits":     {"-seed 18446744073709551616", "18446744073709551616"},
+		"flag without its value": {"-batch", "-batch"},
+		"json not a bool":        {"-json=perhaps", `"perhaps"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(strings.Fields(c.args))
+			wrongUse(t, err, c.says)
+		})
+	}
+}
+
+func TestHelpIsNoMistake(t *testing.T) {
+	if code := run([]string{"-h"}); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	if _, err := parse([]string{"-help"}); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error is %v, want flag.ErrHelp", err)
+	}
+}
+
+func TestBatchMustDivide(t *testing.T) {
+	for _, c := range []struct {
+		batch, ranks int
+		fits         bool
+	}{{16, 1, true}, {16, 4, true}, {3, 3, true}, {16, 3, false}, {2, 4, false}} {
+		if err := (options{batch: c.batch}).checkBatch(c.ranks); (err == nil) != c.fits {
+			t.Errorf("batch %d on %d ranks: %v", c.batch, c.ranks, err)
+		}
+	}
+}
+
+func TestWrongData(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	nowhere := filepath.Join(dir, "nowhere")
+	for name, c := range map[string]struct{ model, path, says string }{
+		"text that is not there":    {"gpt", nowhere, nowhere},
+		"images that are not there": {"mlp", nowhere + "-images", nowhere},
+		"a directory":               {"gpt", dir, dir},
+		"an empty text":             {"gpt", write("empty", nil), "empty"},
+		"a text of one window":      {"gpt", write("short", bytes.Repeat([]byte("a"), contextLength)), "64 characters; at least 65 are needed"},
+		"bytes that are not UTF-8":  {"gpt", write("latin", []byte("caf\xe9")), "not UTF-8"},
+		"text as images":            {"mlp", write("text-images", []byte("hello")), "images"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wrongUse(t, train(t.Context(), []string{"-model", c.model, "-data", c.path}), c.says)
+		})
+	}
+}

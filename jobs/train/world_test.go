@@ -1,0 +1,165 @@
+//go:build !race
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The part of a short run that all worlds share.
+const (
+	learnSteps = 10
+	learnBatch = 8
+)
+
+// learn runs a short training and returns its last JSON object.
+func learn(t *testing.T, command ...string) outcome {
+	t.Helper()
+	return trainJSON(t, append(command, "-steps", fmt.Sprint(learnSteps), "-batch", fmt.Sprint(learnBatch))...)
+}
+
+// trainJSON runs a training to its good end and returns its last JSON object.
+func trainJSON(t *testing.T, command ...string) (end outcome) {
+	t.Helper()
+	ends := finished(t, nil, append(command, "-json")...)
+	if ends.code != 0 || ends.stderr != "" {
+		t.Fatalf("%v: exit code %d, standard error:\n%s", command, ends.code, ends.stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(ends.stdout), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil || !end.Done {
+		t.Fatalf("%v: the last line is %q: %v", command, lines[len(lines)-1], err)
+	}
+	return end
+}
+
+// check compares the outcome of a short run on n ranks with that of one process.
+func (o outcome) check(t *testing.T, one outcome, backend string, n int) {
+	t.Helper()
+	if o.Backend != backend || o.Size != n {
+		t.Errorf("%d ranks by %s, want %d by %s", o.Size, o.Backend, n, backend)
+	}
+	if !near(float32(o.Loss), float32(one.Loss)) {
+		t.Errorf("loss is %v, of one process %v", o.Loss, one.Loss)
+	}
+	if !o.RanksEqual {
+		t.Error("parameters differ between ranks")
+	}
+	sum := int64(0)
+	for _, rows := range o.Rows {
+		sum += rows
+	}
+	if len(o.Rows) != n || sum != learnSteps*learnBatch {
+		t.Errorf("rows %v; want %d numbers that add up to %d", o.Rows, n, learnSteps*learnBatch)
+	}
+	if o.Sample == "" {
+		t.Error("there is no sample")
+	}
+}
+
+func TestRingRanksLearnAsOneProcess(t *testing.T) {
+	one := learn(t, program(t, "train"))
+	one.check(t, one, "single", 1)
+	for _, n := range []int{2, 4} {
+		t.Run(fmt.Sprint(n, " ranks"), func(t *testing.T) {
+			learn(t, launched(t, n, program(t, "train"))...).check(t, one, "ring", n)
+		})
+	}
+}
+
+// watched is a training without end whose ranks first tell their process ids.
+func watched(t *testing.T) []string {
+	const say = `echo "rank ${LOCKSTEP_RANK:-$OMPI_COMM_WORLD_RANK} is process $$" >&2; exec "$0" "$@"`
+	return []string{"sh", "-c", say, program(t, "train"), "-steps", "1000000000", "-batch", "12", "-json"}
+}
+
+var processOf = regexp.MustCompile(`rank (\d+) is process (\d+)`)
+
+// killRank kills one rank of a watched training once all have taken a step
+// together, and waits for the job's end.
+func killRank(t *testing.T, r *running, rank int) (ended, map[int]int) {
+	t.Helper()
+	for !strings.Contains(r.stdout.String(), `"step":1,`) {
+		select {
+		case <-r.done:
+			t.Fatalf("the job ends too early: %v\n%s", r.err, r.stderr.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	pids := map[int]int{}
+	for _, match := range processOf.FindAllStringSubmatch(r.stderr.String(), -1) {
+		n, _ := strconv.Atoi(match[1])
+		pids[n], _ = strconv.Atoi(match[2])
+	}
+	if err := syscall.Kill(pids[rank], syscall.SIGKILL); err != nil {
+		t.Fatalf("rank %d of %v: %v", rank, pids, err)
+	}
+	select {
+	case <-r.done:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("the job goes on 10 s after a rank was killed\n%s", r.stderr.String())
+	}
+	return r.wait(t), pids
+}
+
+// gone checks that no process is left. One that has ended and is not yet waited
+// for may show for a moment.
+func gone(t *testing.T, pids map[int]int) {
+	t.Helper()
+	for rank, pid := range pids {
+		for tries := 0; syscall.Kill(pid, 0) == nil; tries++ {
+			if tries == 100 {
+				t.Fatalf("rank %d, process %d, is left", rank, pid)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+func TestRingJobEndsWithADeadRank(t *testing.T) {
+	ends, pids := killRank(t, start(t, nil, launched(t, 3, watched(t)...)), 1)
+	if ends.code != 137 || !strings.Contains(ends.stderr, "launch: rank 1 ") {
+		t.Errorf("launch exits with %d, want 137 and rank 1 named; standard error:\n%s", ends.code, ends.stderr)
+	}
+	if len(pids) != 3 {
+		t.Errorf("processes %v, want 3", pids)
+	}
+	gone(t, pids)
+}
+
+// exitingRank is a training of which rank 1 exits with 3 instead.
+func exitingRank(t *testing.T) []string {
+	const leave = `test "${LOCKSTEP_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 || exit 3; exec "$0" "$@"`
+	return []string{"sh", "-c", leave, program(t, "train")}
+}
+
+func TestRingCodeOfOneRankIsTheJobs(t *testing.T) {
+	ends := finished(t, nil, launched(t, 3, exitingRank(t)...)...)
+	if ends.code != 3 || !strings.Contains(ends.stderr, "launch: rank 1 ") {
+		t.Errorf("launch exits with %d, want 3 and rank 1 named; standard error:\n%s", ends.code, ends.stderr)
+	}
+}
+
+func TestSignalEndsATraining(t *testing.T) {
+	r := start(t, nil, []string{program(t, "train"), "-steps", "1000000000", "-json"})
+	for !strings.Contains(r.stdout.String(), `"step":1,`) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	if ends := r.wait(t); ends.code != 143 || ends.stderr != "train: ended by terminated\n" {
+		t.Errorf("exit code %d, want 143; standard error:\n%s", ends.code, ends.stderr)
+	}
+}
+
+func TestClassifierReadsMNISTFiles(t *testing.T) {
+	end := trainJSON(t, launched(t, 2, program(t, "train"), "-model", "mlp", "-data", writeStripes(t, 200), "-steps", "60", "-batch", "20")...)
+	if end.Sample != "20 of 20 images held back are read rightly" {
+		t.Errorf("sample is %q", end.Sample)
+	}
+}
