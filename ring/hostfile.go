@@ -154,5 +154,5 @@ func listenFirst(ctx context.Context, addrs []string) (net.Listener, error) {
 		}
 		errs = append(errs, err)
 	}
-	return nil, errors.Join(errs...)
+	return nil, joined(errs)
 }

@@ -427,7 +427,16 @@ func (n *node) dial(ctx context.Context, rank int, p purpose, id groupID) (net.C
 			break
 		}
 	}
-	return nil, errors.Join(errs...)
+	return nil, joined(errs)
+}
+
+// joined is several errors on one line.
+func joined(errs []error) error {
+	all := errs[0]
+	for _, err := range errs[1:] {
+		all = fmt.Errorf("%w; %w", all, err)
+	}
+	return all
 }
 
 // prefer puts the address that worked first, for the next dial.

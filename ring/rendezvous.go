@@ -210,11 +210,13 @@ func (n *node) distribute(joined []joiner, own string) error {
 		t.Addresses = append(t.Addresses, j.address)
 	}
 	n.setHosts(t.Addresses)
-	var err error
+	var first error
 	for _, j := range joined[1:] {
-		err = errors.Join(err, j.reply(t))
+		if err := j.reply(t); err != nil && first == nil {
+			first = err
+		}
 	}
-	return err
+	return first
 }
 
 func (n *node) setHosts(addrs []string) {
