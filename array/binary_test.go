@@ -162,6 +162,17 @@ func TestComplexConforms(t *testing.T) {
 	for name, f := range one {
 		arraytest.Check(t, arraytest.Case{Name: name, F: arraytest.One(f), Inputs: []*array.Array{z}, Without: second})
 	}
+	arraytest.Check(t, arraytest.Case{
+		Name:   "numbers without an imaginary part",
+		F:      arraytest.One(func(x *array.Array) *array.Array { return x.AsType(dtype.Complex64) }),
+		Inputs: []*array.Array{array.From(signs)},
+		Types:  floats,
+	})
+	arraytest.Check(t, arraytest.Case{
+		Name:   "numbers that lose it",
+		F:      arraytest.One(func(x *array.Array) *array.Array { return x.AsType(dtype.Float32) }),
+		Inputs: []*array.Array{z},
+	})
 	two := map[string]func(x, y *array.Array) *array.Array{
 		"sum": (*array.Array).Add, "product": (*array.Array).Mul, "quotient": (*array.Array).Div, "power": (*array.Array).Pow, "matrix product": (*array.Array).MatMul,
 	}

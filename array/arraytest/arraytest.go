@@ -81,8 +81,8 @@ func Each(f func(x ...float64) float64) func(xs ...[]float64) [][]float64 {
 // Check runs every check on the case as a subtest of t:
 //
 //   - "values": the results are those that Want computes, in every type.
-//   - "layouts": inputs that are transposed, spread out or reversed in memory
-//     change nothing.
+//   - "layouts": inputs that are transposed, spread out, reversed or repeated in
+//     memory change nothing.
 //   - "mistakes": the first error among the inputs is the error of every result.
 //   - "gradient": the vjp is what central differences in float64 measure.
 //   - "tangent": the jvp belongs to the same matrix as the vjp.

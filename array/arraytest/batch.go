@@ -73,9 +73,6 @@ func turned(values []float64, e int, x *array.Array) []float64 {
 	if len(values) == 0 {
 		return values
 	}
-	if x.DType().IsComplex() {
-		e *= 2
-	}
-	e %= len(values)
+	e = e * numbersOf(x) % len(values)
 	return slices.Concat(values[e:], values[:e])
 }

@@ -72,11 +72,10 @@ func inFloat64(xs []*array.Array) []*array.Array {
 
 // weights are numbers without a pattern, of the size of s, none near zero.
 func weights(s array.Spec, seed float64) []float64 {
-	n := s.Size()
+	w := make([]float64, s.Size())
 	if s.DType.IsComplex() {
-		n *= 2
+		w = make([]float64, 2*s.Size())
 	}
-	w := make([]float64, n)
 	for i := range w {
 		w[i] = math.Copysign(0.5+math.Abs(math.Sin(seed+1.7*float64(i))), math.Cos(seed+2.3*float64(i)))
 	}

@@ -70,40 +70,56 @@ func (c Case) checkMistakes(t tester) {
 
 func (c Case) checkLayouts(t tester) {
 	in := inFloat64(c.Inputs)
-	want := elementsOf(t, c.F(in...)...)
 	for _, l := range layouts {
 		for i := range in {
-			changed := slices.Clone(in)
-			changed[i] = l.of(t, in[i])
-			for k, got := range elementsOf(t, c.F(changed...)...) {
+			plain, strange := slices.Clone(in), slices.Clone(in)
+			plain[i], strange[i] = l.of(t, in[i])
+			want := elementsOf(t, c.F(plain...)...)
+			for k, got := range elementsOf(t, c.F(strange...)...) {
 				compare(t, fmt.Sprintf("result %d, argument %d %s", k, i, l.name), got, want[k], 1e-6)
 			}
 		}
 	}
 }
 
-// layouts give an equal array that lies differently in memory.
+// layouts give two equal arrays, one by rows and one that lies differently in
+// memory.
 var layouts = []struct {
 	name string
-	of   func(t tester, x *array.Array) *array.Array
+	of   func(t tester, x *array.Array) (plain, strange *array.Array)
 }{
-	{"by columns", func(t tester, x *array.Array) *array.Array {
+	{"by columns", func(t tester, x *array.Array) (plain, strange *array.Array) {
 		y := x.T()
-		return shaped(elements(t, y), y.Spec()).T()
+		return x, shaped(elements(t, y), y.Spec()).T()
 	}},
-	{"spread out", func(t tester, x *array.Array) *array.Array {
+	{"spread out", func(t tester, x *array.Array) (plain, strange *array.Array) {
 		wide := x.Spec()
-		values := elements(t, x)
-		width := len(values) / max(1, wide.Size()) // numbers of one element
 		var spread []float64
-		for element := range slices.Chunk(values, max(1, width)) {
-			spread = append(spread, slices.Repeat([]float64{100}, width)...)
+		for element := range slices.Chunk(elements(t, x), numbersOf(x)) {
+			spread = append(spread, slices.Repeat([]float64{100}, len(element))...)
 			spread = append(spread, element...)
 		}
 		wide.Shape = append(wide.Shape, 2)
-		return shaped(spread, wide).SliceAxis(-1, 1, 2).Squeeze(-1)
+		return x, shaped(spread, wide).SliceAxis(-1, 1, 2).Squeeze(-1)
 	}},
-	{"backwards", func(t tester, x *array.Array) *array.Array {
-		return shaped(elements(t, x.Flip()), x.Spec()).Flip()
+	{"backwards", func(t tester, x *array.Array) (plain, strange *array.Array) {
+		return x, shaped(elements(t, x.Flip()), x.Spec()).Flip()
 	}},
+	{"repeated", func(t tester, x *array.Array) (plain, strange *array.Array) {
+		s := x.Spec()
+		if s.Size() == 0 {
+			return x, x
+		}
+		first := elements(t, x)[:numbersOf(x)]
+		one := shaped(first, array.Spec{DType: s.DType})
+		return shaped(slices.Repeat(first, s.Size()), s), one.BroadcastTo(s.Shape...)
+	}},
+}
+
+// numbersOf is how many numbers stand for one element of x.
+func numbersOf(x *array.Array) int {
+	if x.DType().IsComplex() {
+		return 2
+	}
+	return 1
 }
