@@ -63,6 +63,22 @@ type (
 		View(in View, out Spec) (view View, ok bool)
 	}
 
+	// Forwarder marks a primitive that only passes on: output i is input i, storage
+	// and all. Inputs beyond its outputs are waited for. Eval is never called.
+	Forwarder interface{ Forwards() }
+
+	// Partial is a primitive whose outputs are constants to every derivative by
+	// those of its n inputs that lie before number first, or at end and beyond. The
+	// derivative rules are not asked for them.
+	Partial interface {
+		DerivativeInputs(n int) (first, end int)
+	}
+
+	// Comparable is a primitive that knows others which compute the same from the
+	// same inputs. Nodes of equal primitives with equal inputs may be merged, except
+	// those of lanes. A primitive that is not Comparable equals none.
+	Comparable interface{ Equal(o Primitive) bool }
+
 	// Laned is a primitive whose nodes run in the order of a lane: collectives,
 	// sends and receives. A nil lane means that this one has none.
 	Laned interface{ Lane() Lane }

@@ -150,6 +150,12 @@ type broadcastTo struct{ shape []int }
 
 func (broadcastTo) Name() string { return "broadcast_to" }
 
+// Equal reports whether o does the same.
+func (p broadcastTo) Equal(o Primitive) bool {
+	q, ok := o.(broadcastTo)
+	return ok && slices.Equal(p.shape, q.shape)
+}
+
 func (p broadcastTo) OutputSpecs(in []Spec) ([]Spec, error) {
 	if err := checkShape(in[0].DType, p.shape); err != nil {
 		return nil, err
@@ -217,6 +223,12 @@ type reshape struct{ shape []int }
 
 func (reshape) Name() string { return "reshape" }
 
+// Equal reports whether o does the same.
+func (p reshape) Equal(o Primitive) bool {
+	q, ok := o.(reshape)
+	return ok && slices.Equal(p.shape, q.shape)
+}
+
 func (p reshape) OutputSpecs(in []Spec) ([]Spec, error) {
 	if layout.Size(p.shape) != in[0].Size() {
 		return nil, fmt.Errorf("%v does not fill shape %v", in[0], p.shape)
@@ -248,6 +260,12 @@ func (p reshape) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
 type transpose struct{ order []int }
 
 func (transpose) Name() string { return "transpose" }
+
+// Equal reports whether o does the same.
+func (p transpose) Equal(o Primitive) bool {
+	q, ok := o.(transpose)
+	return ok && slices.Equal(p.order, q.order)
+}
 
 func (p transpose) OutputSpecs(in []Spec) ([]Spec, error) {
 	shape := make([]int, len(p.order))

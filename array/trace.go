@@ -3,8 +3,6 @@ package array
 import (
 	"context"
 	"sync/atomic"
-
-	"github.com/lockstep-go/lockstep/dtype"
 )
 
 // Trace records what a function does to its arguments, for packages that write
@@ -65,6 +63,10 @@ func (standIn) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
 	return in, axes, nil
 }
 
+// IsTraced reports whether x belongs to a trace that has not ended, and so has
+// no value yet.
+func (x *Array) IsTraced() bool { return x.node.trace != 0 }
+
 // Node is one application of a primitive in the graph, for packages that walk
 // it. Nodes are comparable; the zero Node is none.
 type Node struct{ node *node }
@@ -82,10 +84,23 @@ func (n Node) Primitive() Primitive {
 	return p
 }
 
+// Lane is the lane that the node belongs to, nil for most nodes.
+func (n Node) Lane() Lane { return n.node.lane }
+
 // Inputs are the arrays that the node reads; none once it has been computed.
 func (n Node) Inputs() []*Array {
 	_, in := n.node.source()
 	return in
+}
+
+// Source is the array that a stand-in made by Trace.Input stands for; nil for
+// other nodes.
+func (n Node) Source() *Array {
+	p, in := n.node.source()
+	if _, ok := p.(standIn); !ok || len(in) != 1 {
+		return nil
+	}
+	return in[0]
 }
 
 // Outputs are the arrays that the node makes.
@@ -103,27 +118,4 @@ func Sorted(outs ...*Array) []Node {
 		nodes[i] = Node{t.node}
 	}
 	return nodes
-}
-
-// StopGradient returns x as a constant for every derivative.
-func (x *Array) StopGradient() *Array { return Apply1(stopGradient{}, x) }
-
-type stopGradient struct{ standIn }
-
-func (stopGradient) Name() string { return "stop_gradient" }
-
-func (stopGradient) VJP(in, _, _ []*Array, _ []int) ([]*Array, error) {
-	return []*Array{zerosOf(in[0])}, nil
-}
-
-func (stopGradient) JVP(in, _, _ []*Array, _ []int) ([]*Array, error) {
-	return []*Array{zerosOf(in[0])}, nil
-}
-
-func zerosOf(x *Array) *Array {
-	s := x.spec()
-	if s.DType == dtype.Invalid {
-		return x
-	}
-	return Zeros(s.DType, s.Shape...)
 }

@@ -1,6 +1,8 @@
 package array
 
 import (
+	"slices"
+
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/buffer"
 	"github.com/lockstep-go/lockstep/internal/layout"
@@ -37,6 +39,22 @@ func (v View) Contiguous() View {
 	c := NewView(v.Spec)
 	layout.Copy(c.Storage, v.Storage, v.DType.Size(), v.Shape, v.Strides, v.Offset)
 	return c
+}
+
+// Repeated returns the bytes of the one element that fills a computed array, as
+// in those made by Full; ok is false when x may hold several, or is not computed.
+func (x *Array) Repeated() (element []byte, ok bool) {
+	v, computed := x.view()
+	if !computed || v.Size() == 0 {
+		return nil, false
+	}
+	for i, d := range v.Shape {
+		if d > 1 && v.Strides[i] != 0 {
+			return nil, false
+		}
+	}
+	at := v.Offset * v.DType.Size()
+	return slices.Clone(v.Storage[at : at+v.DType.Size()]), true
 }
 
 // Elements returns the elements of a contiguous view as type T, which must be

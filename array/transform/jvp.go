@@ -21,7 +21,7 @@ func JVP(f Func, primals, tangents []*array.Array) (outs, outTangents []*array.A
 
 // forward walks from the stand-ins to the results with each node's rule.
 func (t *traced) forward(tangents []*array.Array) []*array.Array {
-	nodes, depends := t.between(inexact)
+	nodes, depends := t.between(derived)
 	dx := map[array.Node][]*array.Array{}
 	for i, x := range t.standIns {
 		dx[x.Node()] = tangents[i : i+1]

@@ -18,6 +18,7 @@ package transform
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-go/lockstep/array"
 )
@@ -39,14 +40,19 @@ func record(f Func, xs []*array.Array) *traced {
 	for i, x := range xs {
 		t.standIns[i] = t.trace.Input(x)
 	}
-	args := append([]*array.Array(nil), t.standIns...)
-	t.outs = append(t.outs, f(args...)...)
-	for i, out := range t.outs {
+	t.outs = call(f, t.standIns)
+	return t
+}
+
+// call returns what f makes of xs, with an error in place of nil.
+func call(f Func, xs []*array.Array) []*array.Array {
+	outs := slices.Clone(f(slices.Clone(xs)...))
+	for i, out := range outs {
 		if out == nil {
-			t.outs[i] = array.Fail("transform", fmt.Errorf("the function returned nil as result %d", i))
+			outs[i] = array.Fail("transform", fmt.Errorf("the function returned nil as result %d", i))
 		}
 	}
-	return t
+	return outs
 }
 
 // mistake returns an array that carries the first error among the results, or
@@ -60,40 +66,70 @@ func (t *traced) mistake() *array.Array {
 	return nil
 }
 
+// reader lists the inputs of a node that a transform follows.
+type reader func(n array.Node) []*array.Array
+
 // between lists the nodes from the stand-ins, these left out, to the results,
-// inputs before users, and says which nodes depend on a stand-in (these
-// included) through arrays that follow admits.
-func (t *traced) between(follow func(*array.Array) bool) (nodes []array.Node, depends map[array.Node]bool) {
+// inputs before users, along the inputs that reads lists. depends says which nodes
+// are reached from a stand-in, these included.
+func (t *traced) between(reads reader) (nodes []array.Node, depends map[array.Node]bool) {
 	depends = map[array.Node]bool{}
 	for _, x := range t.standIns {
-		depends[x.Node()] = follow(x)
+		depends[x.Node()] = true
 	}
-	for _, n := range array.Sorted(t.outs...) {
-		if _, standIn := depends[n]; standIn {
-			continue
-		}
-		for _, x := range n.Inputs() {
-			if depends[x.Node()] && follow(x) {
-				depends[n] = true
-				nodes = append(nodes, n)
-				break
-			}
+	for _, n := range needed(t.outs, reads) {
+		if !depends[n] && slices.ContainsFunc(reads(n), func(x *array.Array) bool { return depends[x.Node()] }) {
+			depends[n] = true
+			nodes = append(nodes, n)
 		}
 	}
 	return nodes, depends
 }
 
-// inexact admits arrays that can have a derivative.
-func inexact(x *array.Array) bool { return x.DType().IsInexact() }
+// needed lists the nodes that outs are made of, inputs before users, without
+// those that are reached only along inputs that reads leaves out.
+func needed(outs []*array.Array, reads reader) []array.Node {
+	nodes := array.Sorted(outs...)
+	need := make(map[array.Node]bool, len(nodes))
+	for _, x := range outs {
+		need[x.Node()] = true
+	}
+	for _, n := range slices.Backward(nodes) {
+		if !need[n] {
+			continue
+		}
+		for _, x := range reads(n) {
+			need[x.Node()] = true
+		}
+	}
+	return slices.DeleteFunc(nodes, func(n array.Node) bool { return !need[n] })
+}
 
-// everything admits all arrays.
-func everything(*array.Array) bool { return true }
+// derived reads the inputs that a derivative can be taken by.
+func derived(n array.Node) []*array.Array {
+	in := n.Inputs()
+	first, end := derivativeInputs(n)
+	return slices.DeleteFunc(slices.Clone(in[first:end]), func(x *array.Array) bool { return !inexact(x) })
+}
+
+func derivativeInputs(n array.Node) (first, end int) {
+	in := n.Inputs()
+	if p, ok := n.Primitive().(array.Partial); ok {
+		return p.DerivativeInputs(len(in))
+	}
+	return 0, len(in)
+}
+
+// inexact says whether x can have a derivative.
+func inexact(x *array.Array) bool { return x.DType().IsInexact() }
 
 // arguments lists the inputs of n that a derivative is wanted by.
 func arguments(n array.Node, depends map[array.Node]bool) []int {
 	var argnums []int
-	for i, x := range n.Inputs() {
-		if depends[x.Node()] && inexact(x) {
+	in := n.Inputs()
+	first, end := derivativeInputs(n)
+	for i := first; i < end; i++ {
+		if depends[in[i].Node()] && inexact(in[i]) {
 			argnums = append(argnums, i)
 		}
 	}

@@ -33,7 +33,7 @@ func (t *traced) outs0() *array.Array {
 // backward walks from the results to the stand-ins, adding up what each node's
 // rule gives for its inputs.
 func (t *traced) backward(cotangents []*array.Array) []*array.Array {
-	nodes, depends := t.between(inexact)
+	nodes, depends := t.between(derived)
 	sums := cotangentSums{}
 	for i, out := range t.outs {
 		if depends[out.Node()] && inexact(out) {

@@ -95,7 +95,7 @@ func (b *batching) results(t *traced, out []int) []*array.Array {
 	if len(out) != 1 && len(out) != len(t.outs) {
 		return all(array.Fail("vmap", fmt.Errorf("%d output axes for %d results", len(out), len(t.outs))), max(1, len(t.outs)))
 	}
-	nodes, _ := t.between(everything)
+	nodes, _ := t.between(batchInputs)
 	for _, n := range nodes {
 		if err := b.replay(n); err != nil {
 			return all(array.Fail("vmap", noRule("vmap", n, err)), len(t.outs))
@@ -109,6 +109,15 @@ func (b *batching) results(t *traced, out []int) []*array.Array {
 	return results
 }
 
+// batchInputs reads what the batched form of a node is made from: of a custom
+// function the arguments alone.
+func batchInputs(n array.Node) []*array.Array {
+	if p, ok := n.Primitive().(custom); ok {
+		return n.Inputs()[p.results:]
+	}
+	return n.Inputs()
+}
+
 // replay applies the primitive of n again, to what its inputs are for the batch.
 func (b *batching) replay(n array.Node) error {
 	in, axes, batched := make([]*array.Array, len(n.Inputs())), make([]int, len(n.Inputs())), false
@@ -116,7 +125,7 @@ func (b *batching) replay(n array.Node) error {
 		in[i], axes[i] = b.get(x)
 		batched = batched || axes[i] >= 0
 	}
-	if !batched {
+	if _, again := n.Primitive().(custom); !batched && !again {
 		b.arrays[n] = array.Apply(n.Primitive(), in...)
 		b.axes[n] = slices.Repeat([]int{-1}, len(b.arrays[n]))
 		return nil
