@@ -1,0 +1,56 @@
+//go:build world
+
+package all
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/group/grouptest"
+)
+
+// world is the communicator of this rank among the processes that were started together.
+var world group.Communicator
+
+// The binary is started as many processes, by launch or mpirun, and each is one rank. The build tag keeps
+// it out of other test runs, where there is no world to judge.
+func TestMain(m *testing.M) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	g, err := group.Init(ctx, group.Config{Strict: true})
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	world = g.Communicator()
+	code := m.Run()
+	if err := g.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func TestWorldOfProcesses(t *testing.T) {
+	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+		if n > world.Size() {
+			return nil
+		}
+		color := 0
+		if world.Rank() >= n {
+			color = group.NoColor
+		}
+		c, err := world.(group.Splitter).Split(t.Context(), color, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c == nil {
+			return []group.Communicator{}
+		}
+		return []group.Communicator{c}
+	})
+}
