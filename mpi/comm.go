@@ -124,8 +124,8 @@ func explain(op string, missing []int, err error) error {
 	slices.Sort(missing)
 	missing = slices.Compact(missing)
 	what := "has not come"
-	if len(missing) > 1 {
-		what = fmt.Sprintf("has not come, nor have ranks %v", missing[1:])
+	for _, rank := range missing[1:] {
+		what += fmt.Sprintf(", nor rank %d", rank)
 	}
 	return &group.PeerError{Op: "mpi: " + op, Rank: missing[0], Err: fmt.Errorf("%s: %w", what, err)}
 }

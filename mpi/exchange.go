@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/lockstep-go/lockstep/group"
@@ -145,6 +146,7 @@ func (c *comm) absent() []int {
 			ranks = append(ranks, rank)
 		}
 	}
+	slices.Sort(ranks)
 	return ranks
 }
 

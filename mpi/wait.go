@@ -17,7 +17,7 @@ const (
 	spin        = 150 * time.Microsecond
 	shortPause  = 20 * time.Microsecond
 	longPause   = 4 * time.Millisecond
-	announceAt  = 10 * time.Millisecond
+	announceAt  = 2 * time.Millisecond
 	leaveGrace  = 500 * time.Millisecond
 	breakMoment = 5 * time.Millisecond
 	bulkBytes   = 64 << 10

@@ -365,8 +365,8 @@ func stalls(t *testing.T, c *comm) {
 	if c.rank != late {
 		var log bytes.Buffer
 		defer func(logger *slog.Logger, stall time.Duration) { c.job.logger, c.job.stall = logger, stall }(c.job.logger, c.job.stall)
-		c.job.logger, c.job.stall = slog.New(slog.NewTextHandler(&log, nil)), 10*time.Millisecond
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		c.job.logger, c.job.stall = slog.New(slog.NewTextHandler(&log, nil)), 200*time.Millisecond
+		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 		defer cancel()
 		if err := c.Barrier(ctx); err == nil {
 			t.Error("a barrier without one rank ended well")
