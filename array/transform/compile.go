@@ -1,0 +1,162 @@
+package transform
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lockstep-go/lockstep/array"
+)
+
+// Compile returns a function that does what f does but calls it only once for
+// each combination of shapes and types of the arguments; later calls repeat what
+// was recorded, without what the results do not need and without computing the
+// same twice. The last 64 combinations are remembered.
+//
+// Recording evaluates and communicates nothing; evaluating inside f is
+// array.ErrTraced. Collectives and messages are recorded anew by every call, in
+// one order for all ranks, and are neither merged nor moved; those whose results
+// f does not use are left out, on every rank alike.
+//
+// Whatever f reads but its arguments is read in the first call alone: arrays that
+// it captures, parameters of modules among them, keep the value that they have
+// then, and so do Go variables; see CompileWith. What changes from call to call
+// must be an argument. A captured array that belongs to an enclosing transform, or
+// a collective that depends on no argument, is an error.
+//
+// Compiled functions may be transformed and compiled in their turn, and called from
+// several goroutines.
+func Compile(f Func) Func {
+	g := CompileWith(func(_ struct{}, xs ...*array.Array) []*array.Array { return f(xs...) })
+	return func(xs ...*array.Array) []*array.Array { return g(struct{}{}, xs...) }
+}
+
+// CompileWith is Compile for a function that also depends on a value that is no
+// array, such as a *group.Group, a number or a struct of several: f is called once
+// for each value, compared by ==.
+func CompileWith[S comparable](f func(static S, xs ...*array.Array) []*array.Array) func(static S, xs ...*array.Array) []*array.Array {
+	var c cache[S]
+	return func(static S, xs ...*array.Array) []*array.Array {
+		g := func(xs ...*array.Array) []*array.Array { return f(static, xs...) }
+		if slices.ContainsFunc(xs, func(x *array.Array) bool { return x.Err() != nil }) {
+			return finished(record(g, xs))
+		}
+		if err := checkStatic(static); err != nil {
+			return []*array.Array{array.Fail("compile", err)}
+		}
+		specs := make([]array.Spec, len(xs))
+		for i, x := range xs {
+			specs[i] = x.Spec()
+		}
+		return c.find(static, specs, func() *compiled { return compile(g, specs) }).call(xs)
+	}
+}
+
+// finished are the results of a function as if it had not been recorded.
+func finished(t *traced) []*array.Array {
+	t.trace.Finish(t.outs...)
+	return t.outs
+}
+
+// checkStatic reports values that == panics on, such as a slice in an interface,
+// or that are not equal to themselves.
+func checkStatic[S comparable](static S) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("static value of type %T cannot be compared", static)
+		}
+	}()
+	if again := static; again != static {
+		err = fmt.Errorf("static value %v is not equal to itself", static)
+	}
+	return err
+}
+
+// compiled is a function for arguments of given shapes and types.
+type compiled struct {
+	tape *tape
+	// A function with a mistake has its results instead, and perhaps an error that
+	// they do not carry.
+	outs []*array.Array
+	err  error
+}
+
+func compile(f Func, specs []array.Spec) *compiled {
+	examples := make([]*array.Array, len(specs))
+	for i, s := range specs {
+		examples[i] = array.Zeros(s.DType, s.Shape...)
+	}
+	t := record(f, examples)
+	if bad := t.mistake(); bad != nil {
+		return &compiled{outs: t.outs, err: bad.Err()}
+	}
+	made := newTape(t)
+	if err := checkCaptured(made.captured); err != nil {
+		return &compiled{outs: t.outs, err: fmt.Errorf("compile: %w", err)}
+	}
+	return &compiled{tape: made}
+}
+
+func checkCaptured(xs []*array.Array) error {
+	for _, x := range xs {
+		if x.IsTraced() {
+			return fmt.Errorf("the function captures %v, which belongs to an enclosing transform; make it an argument", x.Spec())
+		}
+	}
+	for _, n := range array.Sorted(xs...) {
+		if n.Lane() != nil {
+			return fmt.Errorf("%s depends on no argument and would only run once; make what it reads an argument, or evaluate it before", n.Primitive().Name())
+		}
+	}
+	return nil
+}
+
+// call repeats the function. Results with a mistake keep the graph above them, so
+// that peers who wait for its collectives are told when they are evaluated.
+func (c *compiled) call(xs []*array.Array) []*array.Array {
+	if c.tape != nil {
+		return c.tape.run(xs)
+	}
+	outs := make([]*array.Array, len(c.outs))
+	for i, out := range c.outs {
+		outs[i] = array.Depends(out.WithError(c.err), xs...)
+	}
+	return outs
+}
+
+// remembered is how many combinations of arguments a compiled function keeps.
+const remembered = 64
+
+// cache holds compiled functions, the one that was called last in front.
+type cache[S comparable] struct {
+	mu      sync.Mutex
+	entries []*entry[S]
+}
+
+type entry[S comparable] struct {
+	static S
+	specs  []array.Spec
+	trace  func() *compiled
+}
+
+// find returns the function for a combination, made now if it is not there. The
+// others are not held up meanwhile.
+func (c *cache[S]) find(static S, specs []array.Spec, trace func() *compiled) *compiled {
+	return c.entry(static, specs, trace).trace()
+}
+
+func (c *cache[S]) entry(static S, specs []array.Spec, trace func() *compiled) *entry[S] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.entries, func(e *entry[S]) bool {
+		return e.static == static && slices.EqualFunc(e.specs, specs, array.Spec.Equal)
+	})
+	e := &entry[S]{static, specs, sync.OnceValue(trace)}
+	if at >= 0 {
+		e = c.entries[at]
+		c.entries = slices.Delete(c.entries, at, at+1)
+	}
+	c.entries = slices.Insert(c.entries, 0, e)
+	c.entries = slices.Delete(c.entries, min(len(c.entries), remembered), len(c.entries))
+	return e
+}
