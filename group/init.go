@@ -120,7 +120,7 @@ func startAny(ctx context.Context, cfg Config) (*Group, error) {
 	for _, c := range candidates() {
 		if !c.Started || !c.Available {
 			missing = append(missing, c.name+": "+c.Found)
-			if !c.Available {
+			if c.Started {
 				unavailable = append(unavailable, c.name+": "+c.Found)
 			}
 			continue

@@ -97,7 +97,8 @@ func TestInitChoice(t *testing.T) {
 		{name: "started, preferred backend not built", backends: backends{"ring": idle(1), "mpi": absent(2)}, env: variables{"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"},
 			fails: []string{"OMPI_COMM_WORLD_SIZE=4", "mpi: built without it", "ring: FAKE is not set"}},
 		{name: "started backend fails, no fall back", backends: backends{"ring": started(1, 2), "mpi": failing(2, "mpi: no peer")}, fails: []string{"mpi: no peer"}},
-		{name: "failure says which preferred one is missing", backends: backends{"ring": failing(1, "ring: no coordinator"), "mpi": absent(2)},
+		{name: "failure says which preferred one is missing", backends: backends{"ring": failing(1, "ring: no coordinator"),
+			"mpi": &fake{Detection: group.Detection{Started: true, Prefer: 2, Found: "built without it"}}},
 			fails: []string{"ring: no coordinator", "mpi: built without it"}},
 		{name: "started backend finds nothing after all", backends: backends{"mpi": &fake{Detection: group.Detection{Available: true, Started: true}, err: group.ErrNotConfigured}}, want: "single"},
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -31,10 +30,6 @@ const (
 	defaultConnect = time.Minute
 	defaultStall   = time.Minute
 )
-
-// singleCopy chooses how ranks of one host exchange large messages. The kernel's
-// copy from process to process, Open MPI's default, is the slower one.
-const singleCopy = "OMPI_MCA_btl_vader_single_copy_mechanism"
 
 // Detect reports whether a launcher that Open MPI understands started this
 // process.
@@ -147,9 +142,6 @@ func ensureStarted() error {
 	return nil
 }
 
-func preferSharedMemory() error {
-	if _, set := os.LookupEnv(singleCopy); set {
-		return nil
-	}
-	return os.Setenv(singleCopy, "none")
-}
+// preferSharedMemory chooses how ranks of one host exchange large messages. The
+// kernel's copy from process to process, Open MPI's default, is the slower one.
+func preferSharedMemory() error { return env.SetDefault(env.SingleCopy, "none") }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
 )
 
 func init() { group.Register("mpi", backend{}) }
@@ -16,8 +17,10 @@ type backend struct{}
 
 const absent = "built without Open MPI (build tag mpi)"
 
+// Detect reports a launcher all the same, so that Init can say what is missing.
 func (backend) Detect() group.Detection {
-	return group.Detection{Available: false, Prefer: prefer, Found: absent}
+	_, started := env.MPILauncher()
+	return group.Detection{Available: false, Started: started, Prefer: prefer, Found: absent}
 }
 
 func (backend) Init(context.Context, group.Config) (group.Communicator, error) {

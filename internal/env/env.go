@@ -34,6 +34,7 @@ const (
 	OpenMPIRank = "OMPI_COMM_WORLD_RANK"
 	OpenMPISize = "OMPI_COMM_WORLD_SIZE"
 	PMIxSpace   = "PMIX_NAMESPACE"
+	SingleCopy  = "OMPI_MCA_btl_vader_single_copy_mechanism"
 
 	SlurmStep  = "SLURM_STEP_ID"
 	SlurmRank  = "SLURM_PROCID"
@@ -63,9 +64,19 @@ var Variables = []Variable{
 	{OpenMPIRank, "0 to size-1", "rank under mpirun; the ring also needs a coordinator"},
 	{OpenMPISize, "1 or more", "number of ranks under mpirun"},
 	{PMIxSpace, "any", "with SLURM_STEP_ID: MPI can start under srun --mpi=pmix"},
+	{SingleCopy, "as Open MPI says", "how ranks of one host copy large messages; the mpi backend sets it to none unless it is set"},
 	{SlurmStep, "any", "set by srun; without it Slurm's other variables are not used"},
 	{SlurmRank, "0 to size-1", "rank in a Slurm step; the ring also needs a coordinator"},
 	{SlurmTasks, "1 or more", "number of ranks in a Slurm step"},
+}
+
+// SetDefault sets a variable that is not set yet, for libraries that read it in
+// this process.
+func SetDefault(name, value string) error {
+	if isSet(name) {
+		return nil
+	}
+	return os.Setenv(name, value)
 }
 
 // LookupBackend returns the value of LOCKSTEP_BACKEND, "" when it is not set.
