@@ -1,5 +1,5 @@
 // Package arraytest judges operations on arrays: what they compute, their
-// derivatives and their batching.
+// derivatives, batching and compilation.
 //
 //	arraytest.Check(t, arraytest.Case{
 //		Name:   "square",
@@ -36,8 +36,8 @@ type Case struct {
 	// Types to check values in beside float64. Nil means float16, bfloat16 and
 	// float32.
 	Types []dtype.Type
-	// Without names checks that are left out, each with the reason. The names are
-	// those of the subtests.
+	// Without names checks that are left out, each with the reason, and with them
+	// those that build on them. The names are those of the subtests.
 	Without map[string]string
 }
 
@@ -87,8 +87,12 @@ func Each(f func(x ...float64) float64) func(xs ...[]float64) [][]float64 {
 //   - "gradient": the vjp is what central differences in float64 measure.
 //   - "tangent": the jvp belongs to the same matrix as the vjp.
 //   - "batching": vmap over any axis of any input is a loop over the examples.
-//   - "second derivative", "tangent of the gradient" and "batching of the
-//     gradient": the same of the vjp as a function of the inputs.
+//   - "compiling": the compiled function gives the same, also with other elements.
+//   - "second derivative", "tangent of the gradient", "batching of the gradient"
+//     and "compiling of the gradient": the same of the vjp as a function of the
+//     inputs.
+//   - "gradient of the compiled": the vjp of the compiled and of the recomputed
+//     function is that of the function itself.
 func Check(t *testing.T, c Case) {
 	t.Helper()
 	t.Run(c.Name, func(t *testing.T) {
@@ -105,28 +109,35 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
+// check is one rule; it makes sense only where those of builtOn hold.
 type check struct {
-	name string
-	run  func(t tester)
+	name    string
+	run     func(t tester)
+	builtOn []string
 }
 
 // checks are those that the case does not go without.
 func (c Case) checks() []check {
 	f := function{c.F, inFloat64(c.Inputs)}
 	all := []check{
-		{"values", c.checkValues},
-		{"layouts", c.checkLayouts},
-		{"mistakes", c.checkMistakes},
-		{"batching", f.checkBatching},
+		{"values", c.checkValues, nil},
+		{"layouts", c.checkLayouts, nil},
+		{"mistakes", c.checkMistakes, nil},
+		{"batching", f.checkBatching, nil},
+		{"compiling", f.checkCompiled, nil},
 	}
 	if f.differentiable() {
 		g := f.pullback()
 		all = append(all,
-			check{"gradient", f.checkGradient},
-			check{"tangent", f.checkTangent},
-			check{"second derivative", g.checkGradient},
-			check{"tangent of the gradient", g.checkTangent},
-			check{"batching of the gradient", g.checkBatching})
+			check{"gradient", f.checkGradient, nil},
+			check{"tangent", f.checkTangent, []string{"gradient"}},
+			check{"second derivative", g.checkGradient, []string{"gradient"}},
+			check{"tangent of the gradient", g.checkTangent, []string{"gradient", "tangent"}},
+			check{"batching of the gradient", g.checkBatching, []string{"gradient", "batching"}},
+			check{"compiling of the gradient", g.checkCompiled, []string{"gradient", "compiling"}},
+			check{"gradient of the compiled", f.checkRederived, []string{"gradient", "compiling"}})
 	}
-	return slices.DeleteFunc(all, func(k check) bool { return c.Without[k.name] != "" })
+	return slices.DeleteFunc(all, func(k check) bool {
+		return slices.ContainsFunc(append(k.builtOn, k.name), func(name string) bool { return c.Without[name] != "" })
+	})
 }
