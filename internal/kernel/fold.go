@@ -104,11 +104,11 @@ func sumColumns[T realNumber, A accumulator](acc []A, x []T, at, n, stride int) 
 	}
 	var s [lanes][width]A
 	for i := range n {
-		lane := s[i%lanes][:len(acc)]
-		for j, v := range x[at : at+len(acc)] {
+		row := x[at+i*stride:][:len(acc)]
+		lane := s[i%lanes][:len(row)]
+		for j, v := range row {
 			lane[j] += A(v)
 		}
-		at += stride
 	}
 	for j := range acc {
 		acc[j] = ((s[0][j] + s[4][j]) + (s[2][j] + s[6][j])) + ((s[1][j] + s[5][j]) + (s[3][j] + s[7][j]))
@@ -128,45 +128,89 @@ func prodColumns[T realNumber, A accumulator](acc []A, x []T, at, n, stride int)
 		acc[j] = 1
 	}
 	for range n {
-		for j, v := range x[at : at+len(acc)] {
+		for j, v := range x[at:][:len(acc)] {
 			acc[j] *= A(v)
 		}
 		at += stride
 	}
 }
 
+// Extrema are found by one comparison for each element. That cannot tell zeros of
+// different signs apart, so where the result is zero the slower built-in max or
+// min, which can, is asked again.
+
 func maxRow[T realNumber](x []T) T {
 	m := x[0]
-	for _, v := range x[1:] {
-		m = max(m, v)
+	if m != m {
+		return m
+	}
+	for _, v := range x {
+		if !(v <= m) {
+			m = v
+			if v != v {
+				return v
+			}
+		}
+	}
+	if m == 0 {
+		for _, v := range x {
+			m = max(m, v)
+		}
+	}
+	return m
+}
+
+func minRow[T realNumber](x []T) T {
+	m := x[0]
+	if m != m {
+		return m
+	}
+	for _, v := range x {
+		if !(v >= m) {
+			m = v
+			if v != v {
+				return v
+			}
+		}
+	}
+	if m == 0 {
+		for _, v := range x {
+			m = min(m, v)
+		}
 	}
 	return m
 }
 
 func maxColumns[T realNumber](acc []T, x []T, at, n, stride int) {
 	copy(acc, x[at:])
-	for range n - 1 {
-		at += stride
-		for j, v := range x[at : at+len(acc)] {
-			acc[j] = max(acc[j], v)
+	for i := 1; i < n; i++ {
+		row := x[at+i*stride:][:len(acc)]
+		for j, v := range row {
+			if v > acc[j] || v != v {
+				acc[j] = v
+			}
+		}
+	}
+	for j, m := range acc {
+		for i := 0; i < n && m == 0; i++ {
+			acc[j] = max(acc[j], x[at+j+i*stride])
 		}
 	}
 }
 
-func minRow[T realNumber](x []T) T {
-	m := x[0]
-	for _, v := range x[1:] {
-		m = min(m, v)
-	}
-	return m
-}
-
 func minColumns[T realNumber](acc []T, x []T, at, n, stride int) {
 	copy(acc, x[at:])
-	for range n - 1 {
-		at += stride
-		for j, v := range x[at : at+len(acc)] {
-			acc[j] = min(acc[j], v)
+	for i := 1; i < n; i++ {
+		row := x[at+i*stride:][:len(acc)]
+		for j, v := range row {
+			if v < acc[j] || v != v {
+				acc[j] = v
+			}
+		}
+	}
+	for j, m := range acc {
+		for i := 0; i < n && m == 0; i++ {
+			acc[j] = min(acc[j], x[at+j+i*stride])
 		}
 	}
 }

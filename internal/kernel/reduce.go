@@ -50,8 +50,13 @@ func Reduce(r Reduction, to dtype.Type, out []byte, from dtype.Type, in Operand,
 // widenAll copies a half-precision operand to a contiguous one of float32.
 func widenAll(t dtype.Type, in Operand, shape []int) Operand {
 	n := layout.Size(shape)
-	packed := buffer.Make(2 * n)
-	layout.Copy(packed, in.Storage, 2, shape, in.Strides, in.Offset)
+	var packed []byte
+	if n > 0 && layout.IsContiguous(shape, in.Strides) {
+		packed = in.slice(in.Offset, n)
+	} else {
+		packed = buffer.Make(2 * n)
+		layout.Copy(packed, in.Storage, 2, shape, in.Strides, in.Offset)
+	}
 	wide := make([]float32, n)
 	Widen(t, wide, packed)
 	return Operand{Storage: buffer.Bytes(wide), Size: 4, Strides: layout.Strides(shape)}
@@ -124,7 +129,7 @@ type folder[T, A any] struct {
 }
 
 // width is how many columns are folded at a time.
-const width = 64
+const width = 256
 
 func (f folder[T, A]) run(out []byte, to dtype.Type, x []T, p *foldPlan) {
 	if p.n == 0 {
