@@ -82,6 +82,9 @@ func (n *node) infer() {
 		specs[i] = x.spec()
 	}
 	out, err := n.prim.OutputSpecs(specs)
+	for i := 0; err == nil && i < len(out); i++ {
+		err = checkShape(out[i].DType, out[i].Shape)
+	}
 	if err != nil {
 		n.err = newOpError(n.prim.Name(), err)
 		return

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/dtype"
@@ -117,11 +118,27 @@ func checkShape(t dtype.Type, shape []int) error {
 			return fmt.Errorf("shape %v has a negative length", shape)
 		}
 	}
+	return checkSize(t, shape)
+}
+
+// checkSize refuses shapes whose elements no memory can hold, before an int
+// overflows.
+func checkSize(t dtype.Type, shape []int) error {
+	bytes := t.Size()
+	for _, d := range shape {
+		if d > 0 && bytes > math.MaxInt/d {
+			return fmt.Errorf("shape %v of %v is too large", shape, t)
+		}
+		bytes *= max(1, d)
+	}
 	return nil
 }
 
 // fill replaces a single -1 in shape so that it has size elements.
 func fill(shape []int, size int) ([]int, error) {
+	if err := checkSize(dtype.Bool, shape); err != nil {
+		return nil, err
+	}
 	shape = slices.Clone(shape)
 	open, known := -1, 1
 	for i, d := range shape {

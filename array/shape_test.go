@@ -56,6 +56,12 @@ func TestShapeMistakes(t *testing.T) {
 		"expand beyond the end":         x.ExpandDims(4),
 		"broadcast to other lengths":    x.BroadcastTo(2, 4),
 		"broadcast to fewer axes":       x.BroadcastTo(3),
+		"zeros beyond all memory":       array.Zeros(dtype.Float32, 1<<40, 1<<40),
+		"reshape whose size wraps":      array.Zeros(dtype.Float32, 0).Reshape(1<<32, 1<<32),
+		"a sum beyond all memory":       array.Zeros(dtype.Int8, 1<<32, 1).Add(array.Zeros(dtype.Int8, 1<<32)),
+		"joining beyond all memory":     array.Stack(slices.Repeat([]*array.Array{array.Zeros(dtype.Int8, 1<<62)}, 2), 0),
+		"taking beyond all memory":      array.Zeros(dtype.Int8, 1, 1<<62).Take(list(0, 0, 0), 0),
+		"a negative length":             x.BroadcastTo(-1, 3),
 		"broadcast beyond all memory":   array.Scalar(1.0).BroadcastTo(1<<40, 1<<40),
 	} {
 		if y.Err() == nil {
