@@ -391,3 +391,38 @@ func TestEqualExtremaShareTheGradient(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestDiagonalRules(t *testing.T) {
+	for _, c := range []arraytest.Case{
+		one("diagonal", sample(2, 3), func(x *array.Array) *array.Array { return x.Diagonal(0, 0, 1) }, picking(0, 4)),
+		one("upper diagonal", sample(2, 3), func(x *array.Array) *array.Array { return x.Diagonal(2, 0, -1) }, picking(2)),
+		one("lower diagonal of a stack", sample(2, 2, 2), func(x *array.Array) *array.Array { return x.Diagonal(-1, 1, 2) }, picking(2, 6)),
+		one("diagonal outside", sample(2, 2), func(x *array.Array) *array.Array { return x.Diagonal(5, 0, 1) }, picking()),
+		one("matrix of a diagonal", sample(2), func(x *array.Array) *array.Array { return x.Diag(1) }, picking(-1, 0, -1, -1, -1, 1, -1, -1, -1)),
+		one("diagonal of a matrix", sample(2, 2), func(x *array.Array) *array.Array { return x.Diag(-1) }, picking(2)),
+		one("trace", sample(2, 2), func(x *array.Array) *array.Array { return x.Trace(0, 0, 1) }, func(xs ...[]float64) [][]float64 {
+			return [][]float64{{xs[0][0] + xs[0][3]}}
+		}),
+		one("median of an odd number", sample(2, 3), func(x *array.Array) *array.Array { return x.Median(1) }, overRows(3, over(func(x []float64) float64 {
+			return slices.Sorted(slices.Values(x))[1]
+		}))),
+		one("median of an even number", sample(2, 4), func(x *array.Array) *array.Array { return x.MedianKeep(-1) }, overRows(4, over(func(x []float64) float64 {
+			return (slices.Sorted(slices.Values(x))[1] + slices.Sorted(slices.Values(x))[2]) / 2
+		}))),
+	} {
+		arraytest.Check(t, c)
+	}
+	if got := elements[float32](t, array.From([]float32{1, float32(math.NaN()), 0}).Median())[0]; got == got {
+		t.Errorf("the median with a NaN is %v", got)
+	}
+	for name, x := range map[string]*array.Array{
+		"the median of nothing":    count(0).Median(),
+		"one axis as two":          count(2, 2).Diagonal(0, 1, -1),
+		"the diagonal of a vector": count(2).Diagonal(0, 0, 1),
+		"a matrix of a stack":      count(2, 2, 2).Diag(0),
+	} {
+		if x.Err() == nil {
+			t.Errorf("%s has no error", name)
+		}
+	}
+}

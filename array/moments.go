@@ -1,6 +1,10 @@
 package array
 
-import "github.com/lockstep-go/lockstep/dtype"
+import (
+	"fmt"
+
+	"github.com/lockstep-go/lockstep/dtype"
+)
 
 // Var is the mean of the squared distances from the mean over the given axes,
 // which it drops; over all axes if none are given. It is float32 for integers and
@@ -54,4 +58,36 @@ func (x *Array) variance(ddof float64, axes []int, keep bool) *Array {
 		return y
 	}
 	return y.without(at)
+}
+
+// Median is the middle of the elements over the given axes in ascending order,
+// which it drops, or the mean of the two in the middle; over all axes if none are
+// given. NaN if there is one; float32 for integers and bool. An error if there
+// are no elements, and for complex numbers. The gradient goes to the elements in
+// the middle.
+func (x *Array) Median(axes ...int) *Array { return x.median(axes, false) }
+
+// MedianKeep is Median, with the axes kept as length 1.
+func (x *Array) MedianKeep(axes ...int) *Array { return x.median(axes, true) }
+
+func (x *Array) median(axes []int, keep bool) *Array {
+	if x.Err() != nil {
+		return x
+	}
+	at, err := x.manyAxes(axes)
+	n := int(reduce{axes: at}.count(x))
+	if err == nil && (n == 0 || x.DType().IsComplex()) {
+		err = fmt.Errorf("%v has no middle over axes %v", x.spec(), at)
+	}
+	if err != nil {
+		return x.fail("median", err)
+	}
+	rows := x.inexact().rows(at).Sort(-1)
+	y := rows.SliceAxis(-1, (n-1)/2, n/2+1).Mean(-1)
+	last := rows.At(-1, -1)
+	y = Where(last.IsNaN(), last, y)
+	if keep {
+		return y.ExpandDims(at...)
+	}
+	return y
 }
