@@ -144,10 +144,11 @@ func (m *member) giveUp(r *round, cause error) error {
 	return err
 }
 
-// abandon fails the open round if rank had not joined it. The caller holds mu.
+// abandon fails the open round if rank had not joined it. A break that came
+// before tells more, and stays the reason. The caller holds mu.
 func (w *world) abandon(rank int) {
 	r := w.open
-	if r == nil || r.calls[rank].came {
+	if r == nil || r.calls[rank].came || w.failure != nil {
 		return
 	}
 	w.open = nil
