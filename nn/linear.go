@@ -68,9 +68,7 @@ func NewLayerNorm(dims int) *LayerNorm {
 
 // Forward keeps the shape of x, whose last axis is dims long.
 func (l *LayerNorm) Forward(x *array.Array) *array.Array {
-	centred := x.Sub(x.MeanKeep(-1))
-	scale := centred.Square().MeanKeep(-1).AddScalar(l.Eps).Rsqrt()
-	return centred.Mul(scale).Mul(l.Weight).Add(l.Bias)
+	return array.LayerNorm(x, l.Weight, l.Bias, l.Eps)
 }
 
 // GELU is x Φ(x) with the exact normal distribution function (Hendrycks and
