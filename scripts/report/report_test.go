@@ -83,6 +83,8 @@ func TestSum(t *testing.T) {
 		{"all pass", []row{{pass, "unit", "a", ""}, {pass, "race", "a", ""}}, false, "\n2 passed, 0 failed, 0 skipped\n"},
 		{"nothing ran", nil, true, "\n0 passed, 0 failed, 0 skipped\n"},
 		{"all skipped", []row{{skip, "mpi", "2 ranks", "no mpicc"}}, true, "\nskipped:\n  mpi: 2 ranks (no mpicc)\n\n0 passed, 0 failed, 1 skipped\n"},
+		{"a skip in two passes is one line and counts twice", []row{{pass, "unit", "a", ""}, {skip, "unit", "b", "why"}, {skip, "race", "b", "why"}, {skip, "race", "b2", ""}}, false,
+			"\nskipped:\n  unit, race: b (why)\n  race: b2\n\n1 passed, 0 failed, 3 skipped\n"},
 		{"ranks of one test count once, the worst", []row{{pass, "mpi", "a", ""}, {fail, "mpi", "a", ""}, {skip, "mpi", "a", ""}, {pass, "mpi", "b", ""}}, true,
 			"\nfailed:\n  mpi: a\n\n1 passed, 1 failed, 0 skipped\n"},
 	}

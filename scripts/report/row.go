@@ -77,19 +77,29 @@ func sum(out io.Writer, rows []row) (failed bool) {
 	return count[fail] > 0 || count[pass] == 0
 }
 
+// list names the tests of one status: a line for each test and reason, with the passes it happened in.
 func list(out io.Writer, rows []row, which status, title string) {
+	type line struct{ test, why string }
+	passes := map[line][]string{}
+	var lines []line
 	for _, r := range rows {
 		if r.status != which {
 			continue
 		}
-		if title != "" {
-			fmt.Fprintf(out, "\n%s\n", title)
-			title = ""
+		l := line{r.test, r.why}
+		if passes[l] == nil {
+			lines = append(lines, l)
 		}
-		fmt.Fprintf(out, "  %s: %s", r.pass, r.test)
-		if r.why != "" {
-			fmt.Fprintf(out, " (%s)", r.why)
+		passes[l] = append(passes[l], r.pass)
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(out, "\n%s\n", title)
+	}
+	for _, l := range lines {
+		text := strings.Join(passes[l], ", ") + ": " + l.test
+		if l.why != "" {
+			text += " (" + l.why + ")"
 		}
-		fmt.Fprintln(out)
+		fmt.Fprintln(out, " ", text)
 	}
 }
