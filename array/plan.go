@@ -23,6 +23,9 @@ func plan(xs []*Array) (*planned, error) {
 		}
 		w.visit(x.node)
 	}
+	if w.err == nil {
+		w.err = w.traced
+	}
 	return &w.planned, w.err
 }
 
@@ -30,8 +33,9 @@ func plan(xs []*Array) (*planned, error) {
 // million nodes deep.
 type walk struct {
 	planned
-	err  error
-	seen map[*node]bool
+	err    error
+	traced error // counts only where nothing else is wrong
+	seen   map[*node]bool
 }
 
 type frame struct {
@@ -68,8 +72,8 @@ func (w *walk) enter(stack []frame, n *node) []frame {
 func (w *walk) leave(t task) {
 	n := t.node
 	w.fail(n.err)
-	if n.err == nil && n.trace != 0 {
-		w.fail(newOpError(t.prim.Name(), ErrTraced))
+	if n.err == nil && n.trace != 0 && w.traced == nil {
+		w.traced = newOpError(t.prim.Name(), ErrTraced)
 	}
 	w.fail(n.failure())
 	if t.prim != nil {

@@ -65,7 +65,7 @@ func (standIn) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
 
 // IsTraced reports whether x belongs to a trace that has not ended, and so has
 // no value yet.
-func (x *Array) IsTraced() bool { return x.node.trace != 0 }
+func (x *Array) IsTraced() bool { return x != nil && x.node.trace != 0 }
 
 // Node is one application of a primitive in the graph, for packages that walk
 // it. Nodes are comparable; the zero Node is none.

@@ -83,21 +83,12 @@ func (p custom) VJP(in, out, dy []*array.Array, argnums []int) ([]*array.Array, 
 
 func (p custom) pull(xs, ys, dys []*array.Array) ([]*array.Array, error) {
 	if p.rules.VJP == nil {
+		// What is computed anew is not computed before the backward pass needs it.
 		_, grads := VJP(p.f, after(xs, dys), dys)
 		return grads, nil
 	}
 	grads := orZeros(p.rules.VJP(xs, ys, dys), xs)
 	return grads, checkLike("gradient", grads, xs)
-}
-
-// after are xs, which are there only once dys are: what is computed from them is
-// not computed before the backward pass needs it.
-func after(xs, dys []*array.Array) []*array.Array {
-	later := make([]*array.Array, len(xs))
-	for i, x := range xs {
-		later[i] = array.Depends(x, dys...)
-	}
-	return later
 }
 
 // JVP answers with the rule, or by deriving f at the arguments anew.

@@ -73,7 +73,7 @@ func gradients(f Func, xs []*array.Array) (outs, grads []*array.Array) {
 	}
 	one := array.Ones(loss.DType(), loss.Shape()...)
 	lossOnly := &traced{standIns: t.standIns, outs: t.outs[:1]}
-	return t.outs, lossOnly.backward([]*array.Array{one})
+	return t.outs, lossOnly.backward(tied([]*array.Array{one}, xs))
 }
 
 func checkArguments(argnums []int, xs []*array.Array) error {

@@ -16,7 +16,7 @@ func JVP(f Func, primals, tangents []*array.Array) (outs, outTangents []*array.A
 	if err := checkLike("tangent", tangents, primals); err != nil {
 		return t.outs, all(t.outs0().WithError(array.Fail("jvp", err).Err()), len(t.outs))
 	}
-	return t.outs, t.forward(tangents)
+	return t.outs, t.forward(tied(tangents, primals))
 }
 
 // forward walks from the stand-ins to the results with each node's rule.

@@ -157,6 +157,28 @@ func zerosLike(x *array.Array) *array.Array {
 	return array.Zeros(x.DType(), x.Shape()...)
 }
 
+// tied makes cotangents or tangents depend on the arguments that belong to an
+// enclosing transform. A collective of a constant one then belongs to it as well:
+// a compiled function runs it in every call.
+func tied(seeds, xs []*array.Array) []*array.Array {
+	var enclosed []*array.Array
+	for _, x := range xs {
+		if x.IsTraced() {
+			enclosed = append(enclosed, x)
+		}
+	}
+	return after(seeds, enclosed)
+}
+
+// after are xs, which are there only once dys are.
+func after(xs, dys []*array.Array) []*array.Array {
+	later := make([]*array.Array, len(xs))
+	for i, x := range xs {
+		later[i] = array.Depends(x, dys...)
+	}
+	return later
+}
+
 // checkLike returns an error when the given arrays differ in number, shape or
 // type from those that they belong to.
 func checkLike(what string, given, like []*array.Array) error {

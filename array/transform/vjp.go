@@ -19,7 +19,7 @@ func VJP(f Func, primals, cotangents []*array.Array) (outs, grads []*array.Array
 	if err := checkLike("cotangent", cotangents, t.outs); err != nil {
 		return t.outs, all(t.outs0().WithError(array.Fail("vjp", err).Err()), len(primals))
 	}
-	return t.outs, t.backward(cotangents)
+	return t.outs, t.backward(tied(cotangents, primals))
 }
 
 // outs0 is the first result; a constant where there is none.
