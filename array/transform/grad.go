@@ -58,6 +58,24 @@ func ValueAndGradTree(f func(t tree.Tree) (loss *array.Array, aux []*array.Array
 	}
 }
 
+// ValueAndGradOf is ValueAndGrad for a function of a struct, map or slice that
+// holds arrays, or of anything else that tree.Flatten takes, by all of these
+// arrays: the gradients come in a value of the same form. The error is Flatten's.
+func ValueAndGradOf[P any](f func(params P) *array.Array) func(params P) (loss *array.Array, grads P, err error) {
+	return func(params P) (loss *array.Array, grads P, err error) {
+		t, err := tree.Flatten(params)
+		if err != nil {
+			return nil, grads, err
+		}
+		outs, dt := gradients(func(xs ...*array.Array) []*array.Array {
+			standIns, _ := tree.Like(params, t.With(xs))
+			return []*array.Array{f(standIns)}
+		}, t.Arrays())
+		grads, err = tree.Like(params, t.With(dt))
+		return outs[0], grads, err
+	}
+}
+
 // gradients derives the first result of f, which must be one number.
 func gradients(f Func, xs []*array.Array) (outs, grads []*array.Array) {
 	t := record(f, xs)

@@ -4,6 +4,9 @@
 //	params := tree.Tree{{Path: "weight", Array: w}, {Path: "bias", Array: b}}
 //	scaled := params.Map(func(l tree.Leaf) *array.Array { return l.Array.MulScalar(0.5) })
 //
+// Flatten makes a tree of structs, maps and slices that hold arrays, and Unflatten
+// and Like put arrays back.
+//
 // A tree is a slice and never a Go map, so every process walks it in the same
 // order. Trees are values: functions return new ones.
 package tree
@@ -95,4 +98,23 @@ func (t Tree) Err() error {
 		}
 	}
 	return nil
+}
+
+// Zip applies f at every path to the arrays of all trees there. An error names
+// the first difference between their paths.
+func Zip(f func(path string, xs ...*array.Array) *array.Array, first Tree, rest ...Tree) (Tree, error) {
+	for _, t := range rest {
+		if err := first.Same(t); err != nil {
+			return nil, err
+		}
+	}
+	out := make(Tree, len(first))
+	for i, leaf := range first {
+		xs := []*array.Array{leaf.Array}
+		for _, t := range rest {
+			xs = append(xs, t[i].Array)
+		}
+		out[i] = Leaf{leaf.Path, f(leaf.Path, xs...)}
+	}
+	return out, nil
 }
