@@ -2,12 +2,13 @@
 # chosen by PATH (or `module load`), and MPI=0 leaves it out.
 
 .DEFAULT_GOAL := build
-.PHONY: help build setup run test test-long check unit race test-nocgo test-ring test-mpi fuzz bench cover golden clean
+.PHONY: help build setup run run-built test test-long check unit race test-nocgo test-ring test-mpi fuzz bench cover golden clean
 
 OPENMPI := $(shell MPI=$(MPI) scripts/openmpi)
 ifeq ($(.SHELLSTATUS),0)
 TAGS := mpi
 BACKEND := mpi
+WITH := with
 MPI_CFLAGS := $(shell mpicc --showme:compile)
 MPI_LDFLAGS := $(shell mpicc --showme:link)
 # A make that this one starts inherits the flags and must not add them again.
@@ -17,6 +18,7 @@ export CGO_LDFLAGS := $(or $(CGO_LDFLAGS),-g -O2) $(MPI_LDFLAGS)
 endif
 else
 BACKEND := ring
+WITH := without
 endif
 export MPI
 
@@ -24,7 +26,7 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: ## the programs of jobs/ here at the root (default)
-	@echo "building with Open MPI: $(OPENMPI)"
+	@echo "building $(WITH) Open MPI: $(OPENMPI)"
 	@go build -buildvcs=false -tags '$(TAGS)' -o ./ ./jobs/...
 
 setup: ## install Open MPI's packages where that is possible (root, apt-get)
@@ -34,7 +36,6 @@ run: ## train the default model on two ranks, after setup and build
 	@scripts/setup
 	@$(MAKE) --no-print-directory run-built
 
-.PHONY: run-built
 run-built: build
 	@echo "running on the backend $(BACKEND), because: $(OPENMPI)"
 	./launch -n 2 --backend $(BACKEND) ./train -steps $(STEPS)
@@ -76,7 +77,7 @@ cover: ## statement coverage by package
 	@go test -tags '$(TAGS)' -cover ./...
 
 golden: ## rewrite the golden files; look at the diff before committing it
-	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u) -run Golden -update
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u) -run 'Golden|Pictures' -update
 
 clean: ## remove the built programs and cached test results
 	go clean -testcache
