@@ -137,7 +137,7 @@ func (c *comm) attach(r int, e event) error {
 	switch {
 	case c.closed, e.purpose == forCollectives && c.steps.Err() != nil, e.purpose == forMessages && c.fault != nil:
 		return errEnded
-	case e.purpose == forCollectives && (r < c.rank || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
+	case e.purpose == forCollectives && (c.dials(r) || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
 		return fmt.Errorf("rank %d has connected already", r)
 	}
 	if !e.welcomed {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -37,38 +38,42 @@ const inline = 16 << 10
 
 // move sends and receives side by side, each in the order given, so that two
 // ranks that send each other more than the sockets hold do not block each other.
-// It returns when all of it is done.
+// It returns when all of it is done. All connections that this rank makes are
+// made before it waits for any that a peer makes: so there is no circle.
 func (x *exchange) move(sends, receives []message) error {
-	out, err := x.links(sends)
-	if err != nil {
-		return err
-	}
-	in, err := x.links(receives)
-	if err != nil {
-		return err
+	for _, m := range append(slices.Clone(sends), receives...) {
+		x.waiting = m.peer
+		if err := x.comm.dialLink(x.ctx, m.peer); err != nil {
+			return &linkError{m.peer, err}
+		}
 	}
 	if total(sends) <= inline {
-		if err := x.send(out, sends); err != nil {
+		if err := x.send(sends); err != nil {
 			return err
 		}
-		return x.receive(in, receives)
+		return x.receive(receives)
 	}
 	var sending sync.WaitGroup
 	var sent error
 	sending.Go(func() {
-		if sent = x.send(out, sends); sent != nil {
+		if sent = x.send(sends); sent != nil {
 			x.comm.interrupt()
 		}
 	})
-	err = x.receive(in, receives)
+	err := x.receive(receives)
 	if err != nil {
 		x.comm.interrupt()
 	}
 	sending.Wait()
-	if err == nil || sent != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+	if err == nil || sent != nil && interrupted(err) {
 		err = sent
 	}
 	return err
+}
+
+// interrupted reports whether err only follows from another one.
+func interrupted(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, errEnded)
 }
 
 func total(all []message) uint64 {
@@ -79,32 +84,27 @@ func total(all []message) uint64 {
 	return n
 }
 
-func (x *exchange) links(all []message) ([]*link, error) {
-	links := make([]*link, len(all))
-	for i, m := range all {
-		x.waiting = m.peer
-		l, err := x.comm.link(x.ctx, m.peer)
-		if err != nil {
-			return nil, &linkError{m.peer, err}
+func (x *exchange) send(all []message) error {
+	for _, m := range all {
+		l, err := x.comm.awaitLink(x.ctx, m.peer)
+		if err == nil {
+			err = l.send(x.headOf(m), m.blocks)
 		}
-		links[i] = l
-	}
-	return links, nil
-}
-
-func (x *exchange) send(links []*link, all []message) error {
-	for i, m := range all {
-		if err := links[i].send(x.headOf(m), m.blocks); err != nil {
+		if err != nil {
 			return &linkError{m.peer, err}
 		}
 	}
 	return nil
 }
 
-func (x *exchange) receive(links []*link, all []message) error {
-	for i, m := range all {
+func (x *exchange) receive(all []message) error {
+	for _, m := range all {
 		x.waiting = m.peer
-		if err := links[i].receive(x.headOf(m), m.blocks); err != nil {
+		l, err := x.comm.awaitLink(x.ctx, m.peer)
+		if err == nil {
+			err = l.receive(x.headOf(m), m.blocks)
+		}
+		if err != nil {
 			return &linkError{m.peer, err}
 		}
 	}

@@ -61,19 +61,47 @@ func (l *link) drain(until time.Time) {
 	l.conn.Close()
 }
 
-// link returns the connection to a peer, which is made on first use. The higher
-// rank dials and the lower waits for it, so that two never dial each other, and a
-// rank that waits does so only for higher ones: there is no circle.
-func (c *comm) link(ctx context.Context, r int) (*link, error) {
+// dials reports whether this rank dials the other one for their link: the one who
+// is fewer steps below the other going up and around, the lower one when it is
+// the same either way. So exactly one of two does, and to send to the rank above
+// a rank never waits for it to come.
+func (c *comm) dials(r int) bool {
+	up := below(r, c.rank, c.Size())
+	return 2*up < c.Size() || 2*up == c.Size() && c.rank < r
+}
+
+// dialLink makes the connection to a peer if it is this rank's to make and not
+// there yet. Only the collective under way calls it.
+func (c *comm) dialLink(ctx context.Context, r int) error {
 	p := c.peers[r]
 	c.mu.Lock()
-	l := p.link
+	there := p.link != nil
 	c.mu.Unlock()
-	switch {
-	case l != nil:
-		return l, nil
-	case r < c.rank:
-		return c.dialLink(ctx, r)
+	if there || !c.dials(r) {
+		return nil
+	}
+	conn, err := c.dial(ctx, c.steps, r, forCollectives)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.steps.Err() != nil {
+		conn.Close()
+		return errEnded
+	}
+	p.link = newLink(conn)
+	close(p.linked)
+	return nil
+}
+
+// awaitLink returns the connection to a peer, which may be the peer's to make.
+func (c *comm) awaitLink(ctx context.Context, r int) (*link, error) {
+	p := c.peers[r]
+	select {
+	case <-p.linked:
+		return p.link, nil
+	default:
 	}
 	select {
 	case <-p.linked:
@@ -84,27 +112,13 @@ func (c *comm) link(ctx context.Context, r int) (*link, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p.link == nil {
+	switch {
+	case p.link != nil:
+		return p.link, nil
+	case p.left:
 		return nil, errLeft
 	}
-	return p.link, nil
-}
-
-func (c *comm) dialLink(ctx context.Context, r int) (*link, error) {
-	conn, err := c.dial(ctx, c.steps, r, forCollectives)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.steps.Err() != nil {
-		conn.Close()
-		return nil, errEnded
-	}
-	p := c.peers[r]
-	p.link = newLink(conn)
-	close(p.linked)
-	return p.link, nil
+	return nil, errEnded
 }
 
 // dial connects to a peer unless life ends first.

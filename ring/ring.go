@@ -13,10 +13,9 @@
 // these control connections stay: they carry break notices, goodbyes and the
 // texts of calls that disagree, and their end is how a death is noticed. Data
 // goes over connections of its own, dialled on first use: one for each group and
-// pair for collectives, which the higher rank dials, and one for each group,
-// sender and receiver for messages. All of them begin with the same handshake,
-// which proves that both ends hold the job's token and agree on version, job,
-// size and ranks.
+// pair for collectives, and one for each group, sender and receiver for
+// messages. All of them begin with the same handshake, which proves that both
+// ends hold the job's token and agree on version, job, size and ranks.
 //
 // # Promises
 //
