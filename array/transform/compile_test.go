@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -110,6 +111,50 @@ func TestCompileComputesNothingTwiceAndNothingForNothing(t *testing.T) {
 	near(t, "sum", g(array.From([]float64{1, 2}, 2, 1))[0], []float64{12, 15}, 1, 2)
 	if ran.Load() != 2 || other.Load() != 0 {
 		t.Errorf("ran %d and %d times, want 2 and 0", ran.Load(), other.Load())
+	}
+}
+
+// queue is a lane that notes which records ran.
+type queue struct {
+	records atomic.Uint64
+	ran     []uint64
+}
+
+func (q *queue) NextRecord() uint64  { return q.records.Add(1) }
+func (*queue) Abandon(string, error) {}
+func (*queue) Independent() bool     { return false }
+
+// spoken is work in a lane.
+type spoken struct {
+	work
+	q *queue
+}
+
+func (p spoken) Lane() array.Lane             { return p.q }
+func (p spoken) Equal(o array.Primitive) bool { return o == p }
+func (p spoken) Eval(ctx context.Context, in, out []array.View) error {
+	copy(out[0].Bytes(), in[0].Bytes())
+	p.q.ran = append(p.q.ran, array.Record(ctx))
+	return nil
+}
+
+func TestCompileRecordsNodesOfLanesAnewInEveryCall(t *testing.T) {
+	q := &queue{}
+	g := transform.Compile(func(xs ...*array.Array) []*array.Array {
+		say := func(x *array.Array) *array.Array { return array.Apply1(spoken{q: q}, x) }
+		say(xs[0].Exp()) // not used
+		return []*array.Array{say(xs[0]).Add(say(xs[0])), say(xs[0].AddScalar(1))}
+	})
+	if err := array.Eval(t.Context(), g(array.Scalar(0.0))...); err != nil {
+		t.Fatal(err)
+	}
+	second, third := g(array.Scalar(1.0)), g(array.Scalar(2.0))
+	if err := array.Eval(t.Context(), append(third, second...)...); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "sum", third[0], []float64{4})
+	if !slices.Equal(q.ran, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+		t.Errorf("records %v ran", q.ran)
 	}
 }
 

@@ -147,18 +147,18 @@ func TestWhatIsNotATree(t *testing.T) {
 		v    any
 		want string
 	}{
-		"a number":               {struct{ A struct{ Rate float64 } }{}, "flatten: a.rate: float64 is neither an array"},
-		"a number itself":        {3, "the value itself: int is neither"},
-		"a function":             {[]any{x, func() {}}, "1: func() is neither"},
-		"keys that are numbers":  {struct{ M map[int]*array.Array }{map[int]*array.Array{1: x}}, "m: map[int]*array.Array has keys that are not strings"},
-		"two at one path":        {map[string]any{"a": map[string]*array.Array{"b": x}, "a.b": x}, "a.b: a second array at this path"},
+		"a number":              {struct{ A struct{ Rate float64 } }{}, "flatten: a.rate: float64 is neither an array"},
+		"a number itself":       {3, "the value itself: int is neither"},
+		"a function":            {[]any{x, func() {}}, "1: func() is neither"},
+		"keys that are numbers": {struct{ M map[int]*array.Array }{map[int]*array.Array{1: x}}, "m: map[int]*array.Array has keys that are not strings"},
+		"two at one path":       {map[string]any{"a": map[string]*array.Array{"b": x}, "a.b": x}, "a.b: a second array at this path"},
 		"two fields of one name": {struct {
 			A *array.Array `tree:"x"`
 			B *array.Array `tree:"x"`
 		}{x, x}, "x: a second array at this path"},
-		"a ring of pointers":     {ring, "next.next: *tree_test.list holds itself"},
-		"a slice in itself":      {inside, "1: []interface {} holds itself"},
-		"a map in itself":        {within, "m: map[string]interface {} holds itself"},
+		"a ring of pointers": {ring, "next.next: *tree_test.list holds itself"},
+		"a slice in itself":  {inside, "1: []interface {} holds itself"},
+		"a map in itself":    {within, "m: map[string]interface {} holds itself"},
 	} {
 		_, err := tree.Flatten(c.v)
 		checkError(t, name, err, c.want)
