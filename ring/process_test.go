@@ -1,0 +1,280 @@
+package ring
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/env"
+)
+
+// roleVariable names what a process started by these tests does.
+const roleVariable = "RING_TEST_ROLE"
+
+// roles are the programs that the tests run as ranks, each in its own process.
+// What they return is printed; their ranks come from the environment.
+var roles = map[string]func(comm group.Communicator) error{
+	"sum":   sumUntilError,
+	"flush": flushAndExit,
+}
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVariable)
+	run, ok := roles[role]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	comm, err := backend{}.Init(context.Background(), group.Config{})
+	if err == nil {
+		fmt.Println("ready")
+		err = run(comm)
+	}
+	fmt.Println("end:", err)
+}
+
+// sumUntilError is a training loop, as far as the ring can see.
+func sumUntilError(comm group.Communicator) error {
+	data := make([]byte, 1<<20)
+	for {
+		if err := comm.AllReduce(context.Background(), group.Sum, dtype.Float32, data); err != nil {
+			return err
+		}
+	}
+}
+
+const flushed = 3 << 20
+
+// flushAndExit has rank 0 send, close and exit at once, and rank 1 receive when
+// it is told to.
+func flushAndExit(comm group.Communicator) error {
+	ctx := context.Background()
+	for tag := range 3 {
+		if comm.Rank() == 0 {
+			if err := comm.Send(ctx, 1, tag, bytes.Repeat([]byte{byte(tag + 1)}, flushed)); err != nil {
+				return err
+			}
+			continue
+		}
+		if tag == 0 {
+			io.ReadAll(os.Stdin)
+		}
+		got := make([]byte, flushed)
+		if err := comm.Recv(ctx, 0, tag, got); err != nil {
+			return err
+		}
+		if !bytes.Equal(got, bytes.Repeat([]byte{byte(tag + 1)}, flushed)) {
+			return fmt.Errorf("message %d differs", tag)
+		}
+	}
+	if comm.Rank() == 1 {
+		err := comm.Recv(ctx, 0, 0, nil)
+		if err == nil || !strings.Contains(err.Error(), "rank 0") || !strings.Contains(err.Error(), "has left") {
+			return fmt.Errorf("receive from a rank that has left: %w", err)
+		}
+	}
+	return comm.Close()
+}
+
+// process is a rank that runs.
+type process struct {
+	*exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
+}
+
+// startRanks runs this test binary n times, with the meeting place in the
+// environment.
+func startRanks(t *testing.T, n int, role string, variables ...string) []*process {
+	t.Helper()
+	variables = append(variables, roleVariable+"="+role, env.Size+"="+fmt.Sprint(n), env.Coordinator+"="+freeAddress(t))
+	ranks := make([]*process, n)
+	for r := range ranks {
+		ranks[r] = startRank(t, append(variables, env.Rank+"="+fmt.Sprint(r)))
+	}
+	return ranks
+}
+
+func startRank(t *testing.T, variables []string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], args...)}
+	p.Env = append(os.Environ(), variables...)
+	p.Stderr = os.Stderr
+	out, err := p.StdoutPipe()
+	if err == nil {
+		p.stdin, err = p.StdinPipe()
+	}
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(out)
+	t.Cleanup(func() {
+		p.Process.Kill()
+		p.Wait()
+	})
+	return p
+}
+
+// expect reads one line and checks how it begins.
+func (p *process) expect(t *testing.T, prefix string) (rest string) {
+	t.Helper()
+	if !p.lines.Scan() {
+		t.Fatalf("process ended, want a line %q", prefix)
+	}
+	rest, ok := strings.CutPrefix(p.lines.Text(), prefix)
+	if !ok {
+		t.Fatalf("line %q, want %q", p.lines.Text(), prefix)
+	}
+	return rest
+}
+
+// TestKilledRank kills one process of three in the middle of its work. The
+// deadline of an operation is far away.
+func TestKilledRank(t *testing.T) {
+	ranks := startRanks(t, 3, "sum")
+	for _, p := range ranks {
+		p.expect(t, "ready")
+	}
+	time.Sleep(50 * time.Millisecond)
+	killed := time.Now()
+	ranks[1].Process.Kill()
+	for _, r := range []int{0, 2} {
+		text := ranks[r].expect(t, "end: ")
+		if !strings.Contains(text, "rank 1 (127.0.0.1:") || !strings.Contains(text, "all_reduce #") {
+			t.Errorf("rank %d: %s", r, text)
+		}
+	}
+	t.Logf("both knew after %v", time.Since(killed))
+}
+
+// TestStoppedRank stops one process of three: only the deadline tells.
+func TestStoppedRank(t *testing.T) {
+	ranks := startRanks(t, 3, "sum", env.Timeout+"=1s")
+	for _, p := range ranks {
+		p.expect(t, "ready")
+	}
+	if err := ranks[1].Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []int{0, 2} {
+		text := ranks[r].expect(t, "end: ")
+		if !strings.Contains(text, "rank 1 (127.0.0.1:") || !strings.Contains(text, "does not answer: 1s passed") {
+			t.Errorf("rank %d: %s", r, text)
+		}
+	}
+}
+
+// TestSendCloseExit has a sender gone for good before its receiver asks.
+func TestSendCloseExit(t *testing.T) {
+	ranks := startRanks(t, 2, "flush")
+	ranks[0].expect(t, "ready")
+	ranks[0].expect(t, "end: <nil>")
+	if err := ranks[0].Wait(); err != nil {
+		t.Fatal(err)
+	}
+	ranks[1].expect(t, "ready")
+	ranks[1].stdin.Close()
+	ranks[1].expect(t, "end: <nil>")
+}
+
+// TestConformanceAsRank is the suite as one of several processes, which
+// TestConformanceOfProcesses starts.
+func TestConformanceAsRank(t *testing.T) {
+	if os.Getenv(roleVariable) != "suite" {
+		return
+	}
+	world, err := backend{}.Init(t.Context(), group.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer world.Close()
+	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+		if n > world.Size() {
+			return nil
+		}
+		color := 0
+		if world.Rank() >= n {
+			color = group.NoColor
+		}
+		comm, err := world.(group.Splitter).Split(t.Context(), color, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if comm == nil {
+			return []group.Communicator{}
+		}
+		return []group.Communicator{comm}
+	})
+}
+
+func TestConformanceOfProcesses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks int
+		place func(t *testing.T, n int) []string
+	}{
+		{"two with a coordinator", 2, coordinatorPlace},
+		{"three with a host file", 3, hostFilePlace},
+		{"four with a coordinator and a token", 4, tokenPlace},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			place := append(c.place(t, c.ranks), roleVariable+"=suite")
+			ranks := make([]*process, c.ranks)
+			for r := range ranks {
+				ranks[r] = startRank(t, append(place, env.Rank+"="+fmt.Sprint(r)), "-test.run=^TestConformanceAsRank$", "-test.v")
+			}
+			for r, p := range ranks {
+				var out strings.Builder
+				for p.lines.Scan() {
+					fmt.Fprintln(&out, p.lines.Text())
+				}
+				if err := p.Wait(); err != nil || !strings.Contains(out.String(), fmt.Sprintf("--- PASS: TestConformanceAsRank/ranks=%d ", c.ranks)) {
+					t.Errorf("rank %d: %v\n%s", r, err, out.String())
+				}
+			}
+		})
+	}
+}
+
+func coordinatorPlace(t *testing.T, n int) []string {
+	return []string{env.Size + "=" + fmt.Sprint(n), env.Coordinator + "=" + freeAddress(t)}
+}
+
+func tokenPlace(t *testing.T, n int) []string {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, secret, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return append(coordinatorPlace(t, n), env.TokenFile+"="+path)
+}
+
+func hostFilePlace(t *testing.T, n int) []string {
+	hosts := make([][]string, n)
+	for r := range hosts {
+		hosts[r] = []string{freeAddress(t)}
+	}
+	data, err := json.Marshal(hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "hosts.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{env.HostFile + "=" + path}
+}
