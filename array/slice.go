@@ -282,7 +282,7 @@ func (p sliceUpdate) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 		if arg == 0 {
 			dx[i] = p.replace(dy[0], zerosOf(in[1]))
 		} else {
-			dx[i] = Apply1(slice{p.window}, dy[0])
+			dx[i] = Apply1(slice(p), dy[0])
 		}
 	}
 	return dx, nil
