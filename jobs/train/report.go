@@ -50,7 +50,8 @@ type report struct {
 func newReport(out *os.File, o options, t *task, g *group.Group) *report {
 	r := &report{options: o, task: t, out: out, g: g, last: time.Now()}
 	info, err := out.Stat()
-	r.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	// mpirun gives its ranks a terminal of its own, wherever its output goes.
+	r.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && g.Backend() != "mpi"
 	if g.IsLeader() && !o.json {
 		fmt.Fprintf(out, "%s\n%d steps of %d examples on %s (%s)\n", t.name, o.steps, o.batch, ranks(g.Size()), why(g))
 	}
