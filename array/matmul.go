@@ -15,8 +15,7 @@ import (
 // and a vector y [k] as a column, and that axis is left out of the result. The
 // type is the promoted one, which must be inexact: integers are an error, as in
 // MLX. float16 and bfloat16 are added up in float32 and rounded once. Zero times
-// NaN or infinity is NaN. Operands that are transposed or sliced by rows are not
-// copied.
+// NaN or infinity is NaN.
 func (x *Array) MatMul(y *Array) *Array {
 	t := promoted(x, y)
 	if _, err := matMulShape(x.spec().Shape, y.spec().Shape); err != nil || !t.IsInexact() {
