@@ -110,7 +110,8 @@ func startRanks(t *testing.T, n int, role string, variables ...string) []*proces
 func startRank(t *testing.T, variables []string, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], args...)}
-	p.Env = append(os.Environ(), variables...)
+	// A race detector waits a second before it lets a process end.
+	p.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), variables...)
 	p.Stderr = os.Stderr
 	out, err := p.StdoutPipe()
 	if err == nil {
@@ -236,7 +237,7 @@ func TestConformanceOfProcesses(t *testing.T) {
 			place := append(c.place(t, c.ranks), roleVariable+"=suite")
 			ranks := make([]*process, c.ranks)
 			for r := range ranks {
-				ranks[r] = startRank(t, append(place, env.Rank+"="+fmt.Sprint(r)), "-test.run=^TestConformanceAsRank$", "-test.v")
+				ranks[r] = startRank(t, append(place, env.Rank+"="+fmt.Sprint(r)), fmt.Sprintf("-test.run=^TestConformanceAsRank$/ranks=%d$", c.ranks), "-test.v")
 			}
 			for r, p := range ranks {
 				var out strings.Builder
