@@ -56,11 +56,18 @@ func Stack(xs []*Array, axis int) *Array {
 	return Concatenate(expanded, at)
 }
 
-// Split cuts x along an axis into parts of equal length. An error if the length
-// is not a multiple of parts. The gradient is joined again.
+// mostParts is how many parts an array can be cut into.
+const mostParts = 1 << 20
+
+// Split cuts x along an axis into parts of equal length, at most 1<<20. An error if
+// the length is not a multiple of parts. The gradient is joined again. One wrong
+// array comes back for a number of parts that there cannot be.
 func Split(x *Array, parts, axis int) []*Array {
-	if x.Err() != nil || parts < 1 {
-		return repeated(x.fail("split", fmt.Errorf("%d parts", parts)), max(1, parts))
+	if parts < 1 || parts > mostParts {
+		return []*Array{x.fail("split", fmt.Errorf("%d parts", parts))}
+	}
+	if x.Err() != nil {
+		return repeated(x, parts)
 	}
 	at, err := x.oneAxis(axis)
 	if err == nil && x.Dim(at)%parts != 0 {
@@ -97,6 +104,32 @@ func SplitAt(x *Array, places []int, axis int) []*Array {
 		return repeated(x.fail("split", fmt.Errorf("places %v do not increase along axis %d of %v", places, axis, x.spec())), len(places)+1)
 	}
 	return x.cut(at, cuts)
+}
+
+// Unstack takes the elements of x along an axis apart: as many arrays as the axis
+// is long, each without it.
+func Unstack(x *Array, axis int) []*Array {
+	if x.Err() != nil {
+		return []*Array{x}
+	}
+	at, err := x.oneAxis(axis)
+	if err != nil {
+		return []*Array{x.fail("unstack", err)}
+	}
+	if x.Dim(at) == 0 {
+		return nil
+	}
+	parts := Split(x, x.Dim(at), at)
+	for i, part := range parts {
+		parts[i] = part.Squeeze(at)
+	}
+	return parts
+}
+
+// Diff is the difference of each element to the one before it along an axis,
+// which becomes shorter by one.
+func (x *Array) Diff(axis int) *Array {
+	return x.SliceAxis(axis, 1, x.Dim(axis)).Sub(x.SliceAxis(axis, 0, -1))
 }
 
 func (x *Array) cut(axis int, cuts []int) []*Array {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/dtype"
 )
 
@@ -113,6 +114,45 @@ func TestRunningExtrema(t *testing.T) {
 	}
 	if x.CumSum(1).Err() == nil || array.Zeros(dtype.Complex64, 2).CumMax(0).Err() == nil {
 		t.Error("a scan that cannot be has no error")
+	}
+}
+
+func TestLogCumSumExpWithoutOverflow(t *testing.T) {
+	inf := math.Inf(1)
+	x := array.From([]float64{-inf, 1000, 1000, -1000, 2000, inf})
+	got := elements[float64](t, x.LogCumSumExp(0), 6)
+	want := []float64{-inf, 1000, 1000 + math.Ln2, 1000 + math.Ln2, 2000, inf}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	f := func(x *array.Array) *array.Array {
+		return x.SliceAxis(0, 0, 5).LogCumSumExp(0).SliceAxis(0, 1, 4).Sum()
+	}
+	if slope := elements[float64](t, transform.Grad(f)(x), 6); !slices.EqualFunc(slope, []float64{0, 2, 1, 0, 0, 0}, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+		t.Errorf("gradient %v", slope)
+	}
+	if array.Zeros(dtype.Complex64, 2).LogCumSumExp(0).Err() == nil {
+		t.Error("complex numbers have no error")
+	}
+}
+
+func TestLikes(t *testing.T) {
+	x := count(2).AsType(dtype.Int16)
+	for want, y := range map[int16]*array.Array{0: array.ZerosLike(x), 1: array.OnesLike(x), 7: array.FullLike(x, 7)} {
+		if got := elements[int16](t, y, 2); !slices.Equal(got, []int16{want, want}) {
+			t.Errorf("got %v, want %v twice", got, want)
+		}
+	}
+	for name, y := range map[string]*array.Array{
+		"shapes that do not fit": array.BroadcastArrays([]*array.Array{count(2), count(3)})[0],
+		"a grid of matrices":     array.Meshgrid([]*array.Array{count(2), count(2, 2)})[1],
+		"unstacking no axis":     array.Unstack(count(2), 1)[0],
+		"lengths that do not":    count(6).Unflatten(0, 4, -1),
+		"differences of no axis": count(6).Diff(1),
+	} {
+		if y.Err() == nil {
+			t.Errorf("%s has no error", name)
+		}
 	}
 }
 

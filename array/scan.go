@@ -34,6 +34,13 @@ func (x *Array) CumProd(axis int, modes ...ScanMode) *Array {
 	return x.scanned(kernel.CumProd, 1, axis, modes)
 }
 
+// LogCumSumExp is log(cumsum(exp(x))) along an axis, without overflow. Bool and
+// integers become float32; complex numbers are an error. Exclusive begins with
+// -Inf.
+func (x *Array) LogCumSumExp(axis int, modes ...ScanMode) *Array {
+	return x.inexact().scanned(kernel.LogCumSumExp, math.Inf(-1), axis, modes)
+}
+
 // CumMax is the greatest element up to and with each along an axis. A NaN stays
 // to the end. The gradient goes to the element that was taken, the first of
 // equal ones. Exclusive, which begins with -Inf, is only for floating-point types;
@@ -110,7 +117,12 @@ func (p scan) Name() string { return string(p.op) }
 // Equal reports whether o runs alike.
 func (p scan) Equal(o Primitive) bool { return o == p }
 
-func (p scan) OutputSpecs(in []Spec) ([]Spec, error) { return in[:1], nil }
+func (p scan) OutputSpecs(in []Spec) ([]Spec, error) {
+	if p.op == kernel.LogCumSumExp {
+		return in[:1], checkReal(in[0])
+	}
+	return in[:1], nil
+}
 
 func (p scan) Eval(_ context.Context, in, out []View) error {
 	rows := make([][]byte, len(in))
@@ -133,6 +145,9 @@ func (p scan) VJP(in, out, dy []*Array, argnums []int) ([]*Array, error) {
 		// s[i] = d[i] + x[i+1]·s[i+1], what comes after.
 		x := in[0]
 		dx = []*Array{x.CumProd(-1, Exclusive).Mul(after(x, d))}
+	case kernel.LogCumSumExp:
+		x, y := in[0], out[0]
+		dx = []*Array{ratio(x, y).Mul(after(ratio(y.shifted(math.Inf(-1)), y), d))}
 	default:
 		s := after(in[0], d)
 		for _, arg := range argnums {
@@ -154,6 +169,11 @@ func after(a, d *Array) *Array {
 	return Apply1(scan{kernel.Recurrence}, a.Flip(-1).shifted(0), d.Flip(-1)).Flip(-1)
 }
 
+// ratio is exp(x)/exp(y), and zero where exp(x) is.
+func ratio(x, y *Array) *Array {
+	return x.Sub(y).Exp().onlyWhere(x.Greater(FullLike(x, math.Inf(-1))))
+}
+
 func (p scan) JVP(in, out, dx []*Array, argnums []int) ([]*Array, error) {
 	switch p.op {
 	case kernel.CumSum:
@@ -161,6 +181,10 @@ func (p scan) JVP(in, out, dx []*Array, argnums []int) ([]*Array, error) {
 	case kernel.CumProd:
 		x := in[0]
 		return Apply(scan{kernel.Recurrence}, x, x.CumProd(-1, Exclusive).Mul(dx[0])), nil
+	}
+	if p.op == kernel.LogCumSumExp {
+		x, y := in[0], out[0]
+		return Apply(scan{kernel.Recurrence}, ratio(y.shifted(math.Inf(-1)), y), ratio(x, y).Mul(dx[0])), nil
 	}
 	t := tangents(in, dx, argnums)
 	return Apply(p, in[0], t[0].Mul(out[0].shifted(0)).Add(t[1])), nil

@@ -39,6 +39,22 @@ func (x *Array) Reshape(shape ...int) *Array {
 // Flatten gives the elements of x in row order along one axis.
 func (x *Array) Flatten() *Array { return x.Reshape(-1) }
 
+// Unflatten replaces one axis by several with the given lengths, of which one may
+// be -1.
+func (x *Array) Unflatten(axis int, shape ...int) *Array {
+	if x.Err() != nil {
+		return x
+	}
+	at, err := x.oneAxis(axis)
+	if err == nil {
+		shape, err = fill(shape, x.Dim(at))
+	}
+	if err != nil {
+		return x.fail("unflatten", fmt.Errorf("axis %d of %v: %w", axis, x.spec(), err))
+	}
+	return x.Reshape(slices.Concat(x.Shape()[:at], shape, x.Shape()[at+1:])...)
+}
+
 // ExpandDims adds axes of length 1. The given numbers are their places in the
 // result, from the end if negative. An error if one is out of range or given
 // twice.

@@ -50,6 +50,7 @@ func TestShapeRules(t *testing.T) {
 		one("reshape", sample(2, 3), func(x *array.Array) *array.Array { return x.Reshape(3, -1) }, picking(0, 1, 2, 3, 4, 5)),
 		one("reshape of a transpose", sample(2, 3), func(x *array.Array) *array.Array { return x.T().Flatten() }, picking(0, 3, 1, 4, 2, 5)),
 		one("transpose", sample(2, 1, 3), func(x *array.Array) *array.Array { return x.Transpose(2, 0, 1) }, picking(0, 3, 1, 4, 2, 5)),
+		one("unflatten", sample(2, 6), func(x *array.Array) *array.Array { return x.T().Unflatten(0, 3, -1) }, picking(0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11)),
 		one("expand and squeeze", sample(2, 1), func(x *array.Array) *array.Array { return x.ExpandDims(0).Squeeze(-1) }, picking(0, 1)),
 		one("slice", sample(3, 4), func(x *array.Array) *array.Array { return x.Slice([]int{1, 3}, []int{3, 0}, []int{1, -2}) }, picking(7, 5, 11, 9)),
 		one("slice of nothing", sample(3), func(x *array.Array) *array.Array { return x.SliceAxis(0, 2, 1) }, picking()),
@@ -84,6 +85,15 @@ func TestJoiningRules(t *testing.T) {
 		{Name: "split", F: func(xs ...*array.Array) []*array.Array { return array.Split(xs[0], 2, 1) },
 			Inputs: []*array.Array{sample(2, 4)}, Want: func(xs ...[]float64) [][]float64 {
 				return [][]float64{slices.Concat(xs[0][:2], xs[0][4:6]), slices.Concat(xs[0][2:4], xs[0][6:])}
+			}},
+		{Name: "unstack", F: func(xs ...*array.Array) []*array.Array { return array.Unstack(xs[0], -1) },
+			Inputs: []*array.Array{sample(2, 2)}, Want: func(xs ...[]float64) [][]float64 {
+				return [][]float64{{xs[0][0], xs[0][2]}, {xs[0][1], xs[0][3]}}
+			}},
+		{Name: "meshgrid", F: func(xs ...*array.Array) []*array.Array { return array.Meshgrid(xs) },
+			Inputs: []*array.Array{sample(2), sample(3).MulScalar(2)}, Want: func(xs ...[]float64) [][]float64 {
+				x, y := xs[0], xs[1]
+				return [][]float64{{x[0], x[0], x[0], x[1], x[1], x[1]}, slices.Concat(y, y)}
 			}},
 		{Name: "split at places", F: func(xs ...*array.Array) []*array.Array { return array.SplitAt(xs[0], []int{1, 1, -1}, 0) },
 			Inputs: []*array.Array{sample(4)}, Want: func(xs ...[]float64) [][]float64 {
@@ -301,6 +311,8 @@ func TestScanRules(t *testing.T) {
 		one("cumprod with zeros", zeros, func(x *array.Array) *array.Array { return x.CumProd(-1) }, overRows(4, running(product))),
 		one("cummax", sample(2, 4), func(x *array.Array) *array.Array { return x.CumMax(-1) }, overRows(4, running(slices.Max[[]float64]))),
 		one("cummin", sample(2, 4), func(x *array.Array) *array.Array { return x.CumMin(1) }, overRows(4, running(slices.Min[[]float64]))),
+		one("logcumsumexp", sample(2, 4), func(x *array.Array) *array.Array { return x.LogCumSumExp(-1) }, overRows(4, running(func(x []float64) float64 { return math.Log(sum(exps(x))) }))),
+		one("differences", sample(2, 3), func(x *array.Array) *array.Array { return x.Diff(1) }, overRows(3, func(x []float64) []float64 { return []float64{x[1] - x[0], x[2] - x[1]} })),
 		one("cumsum of nothing", sample(2, 0), func(x *array.Array) *array.Array { return x.CumSum(-1) }, picking()),
 	} {
 		arraytest.Check(t, c)

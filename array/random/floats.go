@@ -186,6 +186,23 @@ func (gumbel) fill(k Key, out array.View) {
 	store(out, x)
 }
 
+// Laplace draws numbers of the Laplace distribution with mean 0 and scale 1.
+func Laplace(k Key, t dtype.Type, shape ...int) *array.Array {
+	return drawn(laplace{}, k, t, shape, checkFloat(t))
+}
+
+type laplace struct{}
+
+func (laplace) name() string { return "laplace" }
+
+func (laplace) fill(k Key, out array.View) {
+	x := inside(k, out.DType, out.Size())
+	for i, u := range x {
+		x[i] = math.Copysign(math.Log(1-math.Abs(2*u-1)), 2*u-1) * -1
+	}
+	store(out, x)
+}
+
 // Categorical draws, for each row of logits along an axis, a place in the row as
 // uint32, with probabilities softmax(logits). The axis is dropped.
 func Categorical(k Key, logits *array.Array, axis int) *array.Array {

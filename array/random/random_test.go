@@ -112,6 +112,7 @@ func TestDistributionsHaveTheirMoments(t *testing.T) {
 		"uniform":   {func(t dtype.Type) *array.Array { return Uniform(k, -1, 3, t, many) }, 1, 16.0 / 12, -1, math.Nextafter(3, 0)},
 		"normal":    {func(t dtype.Type) *array.Array { return Normal(k, t, many/2, 2) }, 0, 1, -7, 7},
 		"truncated": {func(t dtype.Type) *array.Array { return TruncatedNormal(k, -1, 2, t, many) }, cutMean, cutVariance, -1, 2},
+		"laplace":   {func(t dtype.Type) *array.Array { return Laplace(k, t, many) }, 0, 2, -25, 25},
 		"gumbel":    {func(t dtype.Type) *array.Array { return Gumbel(k, t, many) }, euler, math.Pi * math.Pi / 6, -4, 30},
 	} {
 		for _, kind := range []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64} {
@@ -134,6 +135,16 @@ func TestUniformStaysBelowItsLimit(t *testing.T) {
 			if top := slices.Max(x); top >= high || top < high-0.05 {
 				t.Errorf("%v below %v reaches %v", kind, high, top)
 			}
+		}
+	}
+}
+
+func TestUniformIsScaledBits(t *testing.T) {
+	k := NewKey(9)
+	bits := values[uint32](t, Bits(k, dtype.Uint32, 1000))
+	for i, u := range values[float32](t, Uniform(k, -2, 2, dtype.Float32, 1000)) {
+		if want := float32(float64(bits[i]>>8)/(1<<22) - 2); u != want {
+			t.Fatalf("number %d is %v, want %v", i, u, want)
 		}
 	}
 }

@@ -67,6 +67,9 @@ func (p Picks) each(at []int, f func(large, small int)) {
 
 // Take copies the picked rows of x, whose elements are size bytes long, to y.
 func Take(p Picks, size int, y, x []byte, at []int) {
+	if len(y) == 0 {
+		return // there may be more blocks than there is time to walk
+	}
 	if p.Inner == 1 {
 		takeElements(p, size, y, x, at)
 		return
@@ -104,6 +107,9 @@ func takeSingly[T unsigned](p Picks, y, x []T, at []int) {
 // Put replaces the picked rows of y by those of x, the last one where several
 // indices are equal.
 func Put(p Picks, size int, y, x []byte, at []int) {
+	if len(x) == 0 {
+		return
+	}
 	n := p.Inner * size
 	p.each(at, func(large, small int) { copy(y[large*size:large*size+n], x[small*size:]) })
 }
@@ -111,6 +117,9 @@ func Put(p Picks, size int, y, x []byte, at []int) {
 // AddRows adds the rows of x to the picked rows of y, in the order of the
 // indices. bool is or. The half types are added in float32 and rounded once.
 func AddRows(p Picks, t dtype.Type, y, x []byte, at []int) {
+	if len(x) == 0 {
+		return
+	}
 	switch t {
 	case dtype.Bool:
 		orRows(p, y, x, at)

@@ -132,6 +132,9 @@ func QuantizedMatMul(g Groups, p Product, t dtype.Type, y, x []byte, packed []ui
 }
 
 func multiply[T float](g Groups, p Product, y, x []T, packed []uint32, scales, biases []T) {
+	if len(y) == 0 {
+		return
+	}
 	rows, width := p.K, p.N
 	if p.Transposed {
 		rows, width = p.N, p.K

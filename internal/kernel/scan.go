@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/buffer"
 )
@@ -10,9 +12,11 @@ type Scan string
 
 // The scans. A recurrence has two operands: y[i] = a[i]·y[i-1] + b[i].
 const (
-	CumSum     Scan = "cumsum"
-	CumProd    Scan = "cumprod"
-	Recurrence Scan = "recurrence"
+	CumSum  Scan = "cumsum"
+	CumProd Scan = "cumprod"
+	// LogCumSumExp is for real floating-point types only.
+	LogCumSumExp Scan = "logcumsumexp"
+	Recurrence   Scan = "recurrence"
 )
 
 // ScanRows runs s along contiguous rows of n elements of type t, which is not
@@ -67,6 +71,8 @@ func scanTyped[T, A realNumber](s Scan, y []byte, in [][]byte, n int) {
 			cumSum[T, A](out[i:i+n], row)
 		case CumProd:
 			cumProd[T, A](out[i:i+n], row)
+		case LogCumSumExp:
+			logCumSumExp[T, A](out[i:i+n], row)
 		case Recurrence:
 			recurrence[T, A](out[i:i+n], row, buffer.As[T](in[1])[i:i+n])
 		}
@@ -86,6 +92,24 @@ func cumProd[T, A realNumber](y, x []T) {
 	for i, v := range x {
 		product *= A(v)
 		y[i] = T(product)
+	}
+}
+
+// logCumSumExp keeps the greatest element so far out of the running sum.
+func logCumSumExp[T, A realNumber](y, x []T) {
+	greatest, sum := math.Inf(-1), 0.0
+	for i, e := range x {
+		v := float64(e)
+		switch {
+		case v <= greatest && greatest > math.Inf(-1):
+			sum += math.Exp(v - greatest)
+		case v > greatest:
+			sum = float64(sum*math.Exp(greatest-v)) + 1
+			greatest = v
+		case v != v:
+			sum = v
+		}
+		y[i] = T(greatest + math.Log(sum))
 	}
 }
 

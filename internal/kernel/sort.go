@@ -49,6 +49,9 @@ type placed[T dtype.Element] struct {
 }
 
 func argSort[T dtype.Element](y []uint32, x []T, n int, compare func(a, b T) int) {
+	if len(x) == 0 {
+		return
+	}
 	row := make([]placed[T], n)
 	for i := 0; i < len(x); i += n {
 		for j, v := range x[i : i+n] {
