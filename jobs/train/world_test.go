@@ -13,12 +13,6 @@ import (
 	"time"
 )
 
-// The part of a short run that all worlds share.
-const (
-	learnSteps = 10
-	learnBatch = 8
-)
-
 // learn runs a short training and returns its last JSON object.
 func learn(t *testing.T, command ...string) outcome {
 	t.Helper()
