@@ -54,7 +54,7 @@ var rooms = []room{
 	{"scripts/*", nil, nil},
 
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
-	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
+	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
 	{"internal/layout", []string{"dtype", "internal/buffer"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/buffer", []string{"dtype"}, []string{"golang.org/x/sys", "unsafe"}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/lockstep-go/lockstep/internal/kernel"
 )
 
 // ErrTraced is wrapped by the error of evaluating an array inside a function
@@ -25,6 +27,9 @@ var ErrTraced = errors.New("evaluated inside a function that is being transforme
 // may share nodes: each node is run by one of them.
 func Eval(ctx context.Context, xs ...*Array) error {
 	p, err := plan(xs)
+	if err == nil {
+		_, err = kernel.Active()
+	}
 	if err != nil {
 		p.abandon(err)
 		return err

@@ -22,6 +22,7 @@ const (
 	TokenFile   = "LOCKSTEP_TOKEN_FILE"
 	Insecure    = "LOCKSTEP_INSECURE"
 	Log         = "LOCKSTEP_LOG"
+	Kernel      = "LOCKSTEP_KERNEL"
 
 	MLXRank     = "MLX_RANK"
 	MLXHostFile = "MLX_HOSTFILE"
@@ -55,6 +56,7 @@ var Variables = []Variable{
 	{TokenFile, "a path", "file with the secret that the ranks of one job share"},
 	{Insecure, "0 or 1", "1 lets a ring without a token leave loopback"},
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
+	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
 	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
 	{MLXHostFile, "a path", "as LOCKSTEP_HOSTFILE, with MLX_RANK"},
 	{TorchRank, "0 to size-1", "rank, with WORLD_SIZE, MASTER_ADDR and MASTER_PORT"},
@@ -86,6 +88,16 @@ func LookupBackend() (string, error) {
 		return "", wrong(Backend, v, "the name of a backend, or any")
 	}
 	return v, nil
+}
+
+// LookupKernel returns the value of LOCKSTEP_KERNEL, "" when it is not set.
+func LookupKernel() (string, error) {
+	v, ok := os.LookupEnv(Kernel)
+	switch {
+	case !ok, v == "portable", v == "avx2", v == "avx512":
+		return v, nil
+	}
+	return "", wrong(Kernel, v, "portable, avx2 or avx512")
 }
 
 // LookupTimeout returns LOCKSTEP_TIMEOUT, 0 when it is not set.

@@ -62,11 +62,12 @@ func (m Matrix) flag() blas.Transpose {
 
 // MatMul writes the product of a [m, k] and b [k, n], of an inexact type t, to
 // c [m, n], which is contiguous. It uses the BLAS that the program has put behind
-// gonum's blas32, blas64 and cblas64. With gonum's own the result depends only
-// on the operands and how they lie in memory, not on the number of processors:
-// each element is summed in one goroutine.
+// gonum's blas32, blas64 and cblas64; in place of gonum's own products of real
+// matrices, where these are still there, those of the active level. With them, as
+// with gonum's own, the result does not depend on the number of processors: each
+// element is summed in one goroutine.
 //
-// Real matrices go to BLAS as rows times columns that lie side by side, after a
+// Real matrices go to another BLAS as rows times columns, side by side, after a
 // transposed copy where they do not: gonum's dot products are two to three times
 // as fast as its other loops, which also skip zeros of a and so lose the NaN that
 // zero times an infinity is.
@@ -101,6 +102,11 @@ func widenMatrix(t dtype.Type, m Matrix) Matrix {
 }
 
 func matMul32(m, n, k int, a, b Matrix, c []float32) {
+	if fast, ok := fastBLAS32(active()); ok {
+		fast.Sgemm(a.flag(), b.flag(), m, n, k, 1,
+			buffer.As[float32](a.Data), a.Stride, buffer.As[float32](b.Data), b.Stride, 0, c, n)
+		return
+	}
 	if isRowTimesRows(m, b) {
 		rowTimesRows(n, k, a, b, c)
 		return
@@ -111,6 +117,11 @@ func matMul32(m, n, k int, a, b Matrix, c []float32) {
 }
 
 func matMul64(m, n, k int, a, b Matrix, c []float64) {
+	if fast, ok := fastBLAS64(active()); ok {
+		fast.Dgemm(a.flag(), b.flag(), m, n, k, 1,
+			buffer.As[float64](a.Data), a.Stride, buffer.As[float64](b.Data), b.Stride, 0, c, n)
+		return
+	}
 	if isRowTimesRows(m, b) {
 		rowTimesRows(n, k, a, b, c)
 		return

@@ -1,0 +1,39 @@
+//go:build amd64 && !purego
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// machine lists the levels that the processor has. Every processor with AVX2 and
+// FMA converts half precision, which the cpu package does not report.
+func machine() []*kernels {
+	x := &cpu.X86
+	all := []*kernels{{level: Portable}}
+	if x.HasAVX2 && x.HasFMA {
+		all = append(all, &avx2)
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ {
+			all = append(all, &avx512)
+		}
+	}
+	return all
+}
+
+var avx2 = kernels{
+	level: AVX2,
+	gemm32: &gemm[float32]{rows: 6, columns: 16, tiles: [3][2]tile[float32]{
+		{sgemmY2x8, sgemmY2x16}, {sgemmY4x8, sgemmY4x16}, {sgemmY6x8, sgemmY6x16},
+	}},
+	gemm64: &gemm[float64]{rows: 6, columns: 8, tiles: [3][2]tile[float64]{
+		{dgemmY2x4, dgemmY2x8}, {dgemmY4x4, dgemmY4x8}, {dgemmY6x4, dgemmY6x8},
+	}},
+}
+
+var avx512 = kernels{
+	level: AVX512,
+	gemm32: &gemm[float32]{rows: 12, columns: 32, tiles: [3][2]tile[float32]{
+		{sgemmZ4x16, sgemmZ4x32}, {sgemmZ8x16, sgemmZ8x32}, {sgemmZ12x16, sgemmZ12x32},
+	}},
+	gemm64: &gemm[float64]{rows: 12, columns: 16, tiles: [3][2]tile[float64]{
+		{dgemmZ4x8, dgemmZ4x16}, {dgemmZ8x8, dgemmZ8x16}, {dgemmZ12x8, dgemmZ12x16},
+	}},
+}
