@@ -198,7 +198,7 @@ func (laplace) name() string { return "laplace" }
 func (laplace) fill(k Key, out array.View) {
 	x := inside(k, out.DType, out.Size())
 	for i, u := range x {
-		x[i] = math.Copysign(math.Log(1-math.Abs(2*u-1)), 2*u-1) * -1
+		x[i] = math.Copysign(math.Log(1-math.Abs(2*u-1)), 2*u-1)
 	}
 	store(out, x)
 }
