@@ -68,7 +68,8 @@ func train(ctx context.Context, args []string) error {
 		return initError(err)
 	}
 	if err := o.checkBatch(g.Size()); err != nil {
-		return errors.Join(&usageError{err}, g.Close())
+		g.Close() // what it may say comes from the mistake
+		return &usageError{err}
 	}
 	if err := fit(ctx, o, t, g, newReport(os.Stdout, o, t, g)); err != nil {
 		return fmt.Errorf("rank %d: %w", g.Rank(), err)
