@@ -295,21 +295,6 @@ func (c *comm) peerError(op string, r int, err error) error {
 	return &group.PeerError{Op: op, Rank: r, Addr: c.node.address(world), Err: err}
 }
 
-// explain finds out why a connection to a peer failed: a connection ends a
-// moment before or after the notice that says why.
-func (c *comm) explain(op string, r int, err error) error {
-	timer := time.NewTimer(graceTime)
-	defer timer.Stop()
-	select {
-	case <-c.life.Done():
-		return c.failure(op)
-	case <-c.peers[r].gone:
-		err = errLeft
-	case <-timer.C:
-	}
-	return c.giveUp(r, c.peerError(op, r, err))
-}
-
 // Close leaves the group; the world's Close also closes all groups that were
 // split from it. What was sent before can still be received. It takes at most
 // five seconds.

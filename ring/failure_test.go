@@ -78,6 +78,7 @@ func (p *proxy) copy(from, to net.Conn, left *atomic.Int64) {
 // TestLinkCutInTheMiddle cuts a connection for data in the middle of a large
 // message while the control connections stay.
 func TestLinkCutInTheMiddle(t *testing.T) {
+	t.Parallel()
 	const n = 5
 	listeners, addrs, proxies := make([]net.Listener, n), make([]string, n), make([]*proxy, n)
 	for r := range n {
@@ -148,6 +149,7 @@ func TestDeathReachesSplits(t *testing.T) {
 
 // TestAbsentRanksAreNamed has ranks 1 and 3 of 4 never call.
 func TestAbsentRanksAreNamed(t *testing.T) {
+	t.Parallel()
 	comms := makeWorld(t, 4, Config{Timeout: 200 * time.Millisecond})
 	errs := make([]error, 4)
 	everyRank(2, func(i int) {
@@ -163,6 +165,7 @@ func TestAbsentRanksAreNamed(t *testing.T) {
 
 // TestOneTextMissing has a rank that disagrees come long after the others.
 func TestOneTextMissing(t *testing.T) {
+	t.Parallel()
 	comms := makeWorld(t, 3, Config{})
 	errs := make([]error, 3)
 	everyRank(2, func(r int) {
@@ -343,6 +346,7 @@ func TestSendCutInTheMiddleBreaks(t *testing.T) {
 
 // TestGarbageInTheDataBreaks plays a peer that sends no frames.
 func TestGarbageInTheDataBreaks(t *testing.T) {
+	t.Parallel()
 	c := makeWorld(t, 2, Config{})[1].(*comm)
 	own, other := connect(t)
 	if err := c.take(event{from: 0, conn: own, purpose: forMessages, welcomed: true}); err != nil {

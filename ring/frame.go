@@ -36,6 +36,8 @@ const (
 	asks
 	// answers: number collectives, the latest of which is text.
 	answers
+	// listens: of the sender's addresses, the one with this number is in use.
+	listens
 	noticeKinds
 )
 

@@ -37,16 +37,16 @@ func fromHostFile(ctx context.Context, rank int, hosts [][]string, cfg Config) (
 		return nil, fmt.Errorf("it lists %d ranks, and rank %d is not one of 0 to %d", size, rank, size-1)
 	}
 	if size == 1 {
-		return fromHosts(ctx, rank, size, nil, hosts, cfg)
+		return fromHosts(ctx, rank, size, nil, 0, hosts, cfg)
 	}
 	if err := checkReach(ctx, hosts); err != nil {
 		return nil, err
 	}
-	listener, err := listenFirst(ctx, hosts[rank])
+	listener, at, err := listenFirst(ctx, hosts[rank])
 	if err != nil {
 		return nil, fmt.Errorf("rank %d cannot listen: %w", rank, err)
 	}
-	return fromHosts(ctx, rank, size, listener, hosts, cfg)
+	return fromHosts(ctx, rank, size, listener, at, hosts, cfg)
 }
 
 func readHostFile(path string) ([][]string, error) {
@@ -144,15 +144,15 @@ func resolve(ctx context.Context, addr string) (net.IP, error) {
 	return ips[0].IP, nil
 }
 
-// listenFirst listens on the first address that belongs to this host.
-func listenFirst(ctx context.Context, addrs []string) (net.Listener, error) {
+// listenFirst listens on the first address that it can, and says which.
+func listenFirst(ctx context.Context, addrs []string) (net.Listener, int, error) {
 	var errs []error
-	for _, addr := range addrs {
+	for i, addr := range addrs {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 		if err == nil {
-			return l, nil
+			return l, i, nil
 		}
 		errs = append(errs, err)
 	}
-	return nil, joined(errs)
+	return nil, 0, joined(errs)
 }

@@ -102,12 +102,12 @@ func TestUnusableAddressGivesWayToTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	l, err := listenFirst(t.Context(), []string{taken.Addr().String(), "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
+	l, at, err := listenFirst(t.Context(), []string{taken.Addr().String(), "127.0.0.1:0"})
+	if err != nil || at != 1 {
+		t.Fatalf("address %d, %v, want number 1", at, err)
 	}
 	defer l.Close()
-	_, err = listenFirst(t.Context(), []string{taken.Addr().String(), l.Addr().String()})
+	_, _, err = listenFirst(t.Context(), []string{taken.Addr().String(), l.Addr().String()})
 	wantError(t, err, taken.Addr().String(), l.Addr().String(), "in use")
 }
 

@@ -120,7 +120,9 @@ func (c *comm) sendError(ctx context.Context, op string, dst int, begun bool, er
 	return c.explainMessage(op, dst, err)
 }
 
-// explainMessage is explain where a peer that left in order breaks nothing.
+// explainMessage finds out why a connection to a peer failed: it ends a moment
+// before or after the notice that says why. A peer that left in order breaks
+// nothing.
 func (c *comm) explainMessage(op string, r int, err error) error {
 	timer := time.NewTimer(graceTime)
 	defer timer.Stop()

@@ -25,6 +25,7 @@ type node struct {
 	rank, size int
 	job        [16]byte
 	listener   net.Listener
+	listensAt  int // which of its addresses the listener has
 	root       *comm
 	life       context.Context // ends when everything has been closed
 	end        context.CancelFunc
@@ -35,6 +36,7 @@ type node struct {
 
 	mu       sync.Mutex
 	hosts    [][]string // addresses to try, by rank
+	inUse    []int      // the number of the one to try first
 	missing  int        // control connections that are not there yet
 	departed []bool     // ranks that said goodbye to the world
 	lost     []error    // ranks whose connection ended without a goodbye
@@ -80,7 +82,7 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 		cfg: cfg, rank: rank, size: size, job: job, listener: listener,
 		log:    cfg.Logger.With("backend", "ring", "rank", rank, "size", size),
 		formed: make(chan struct{}), missing: size - 1,
-		controls: make([]atomic.Pointer[control], size), departed: make([]bool, size), lost: make([]error, size),
+		controls: make([]atomic.Pointer[control], size), inUse: make([]int, size), departed: make([]bool, size), lost: make([]error, size),
 		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: map[net.Conn]bool{},
 	}
 	n.life, n.end = context.WithCancel(context.Background())
@@ -227,6 +229,7 @@ func (n *node) admitControl(from int, conn net.Conn) error {
 func (n *node) adopt(rank int, conn net.Conn) {
 	k := newControl(n, rank, conn)
 	n.controls[rank].Store(k)
+	k.post(notice{kind: listens, number: uint64(n.listensAt)})
 	n.work.Go(k.read)
 	n.work.Go(k.write)
 	if n.missing--; n.missing == 0 {
@@ -312,6 +315,9 @@ func (n *node) heard(from int, m notice) {
 		return
 	case asks:
 		n.tell(from, n.progress(m.group))
+		return
+	case listens:
+		n.prefer(from, m.number)
 		return
 	case goodbye:
 		if m.group == n.root.id {
@@ -403,23 +409,24 @@ func (n *node) address(rank int) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if rank < len(n.hosts) {
-		return n.hosts[rank][0]
+		return n.hosts[rank][n.inUse[rank]]
 	}
 	return ""
 }
 
-// dial opens a connection to a rank, trying its addresses in turn. When more
-// than one is left each gets a share of the time. The error has no name of the
-// rank in it.
+// tryTime bounds an attempt at one of several addresses.
+const tryTime = 5 * time.Second
+
+// dial opens a connection to a rank, trying its addresses in turn, the one that
+// is known to work first. The error has no name of the rank in it.
 func (n *node) dial(ctx context.Context, rank int, p purpose, id groupID) (net.Conn, error) {
-	n.mu.Lock()
-	addrs := n.hosts[rank]
-	n.mu.Unlock()
+	h := hello{purpose: p, job: n.job, size: n.size, from: n.rank, to: rank, group: id}
+	addrs, order := n.addresses(rank)
 	var errs []error
-	for i, addr := range addrs {
-		conn, err := n.dialOne(ctx, addr, len(addrs)-i, hello{purpose: p, job: n.job, size: n.size, from: n.rank, to: rank, group: id})
+	for _, i := range order {
+		conn, err := n.dialOne(ctx, addrs[i], len(addrs) > 1, h)
 		if err == nil {
-			n.prefer(rank, i)
+			n.prefer(rank, uint64(i))
 			return conn, nil
 		}
 		errs = append(errs, err)
@@ -439,17 +446,31 @@ func joined(errs []error) error {
 	return all
 }
 
-// prefer puts the address that worked first, for the next dial.
-func (n *node) prefer(rank, i int) {
+// addresses lists those of a rank, and the order in which to try them.
+func (n *node) addresses(rank int) (addrs []string, order []int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	addrs := append([]string{n.hosts[rank][i]}, n.hosts[rank][:i]...)
-	n.hosts[rank] = append(addrs, n.hosts[rank][i+1:]...)
+	order = []int{n.inUse[rank]}
+	for i := range n.hosts[rank] {
+		if i != order[0] {
+			order = append(order, i)
+		}
+	}
+	return n.hosts[rank], order
 }
 
-func (n *node) dialOne(ctx context.Context, addr string, left int, h hello) (net.Conn, error) {
-	if at, ok := ctx.Deadline(); ok && left > 1 {
-		limited, cancel := context.WithTimeout(ctx, time.Until(at)/time.Duration(left))
+// prefer notes which address of a rank is in use.
+func (n *node) prefer(rank int, i uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if i < uint64(len(n.hosts[rank])) {
+		n.inUse[rank] = int(i)
+	}
+}
+
+func (n *node) dialOne(ctx context.Context, addr string, oneOfMany bool, h hello) (net.Conn, error) {
+	if oneOfMany {
+		limited, cancel := context.WithTimeout(ctx, tryTime)
 		defer cancel()
 		ctx = limited
 	}

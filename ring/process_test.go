@@ -165,6 +165,7 @@ func TestKilledRank(t *testing.T) {
 
 // TestStoppedRank stops one process of three: only the deadline tells.
 func TestStoppedRank(t *testing.T) {
+	t.Parallel()
 	ranks := startRanks(t, 3, "sum", env.Timeout+"=1s")
 	for _, p := range ranks {
 		p.expect(t, "ready")

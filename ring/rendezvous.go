@@ -69,7 +69,7 @@ const (
 	maxAddress = 256
 	maxTable   = 4 << 20
 	// lingerTime is how long a coordinator that gave up tells latecomers why.
-	lingerTime = time.Second
+	lingerTime = 300 * time.Millisecond
 )
 
 // joiner is a rank that waits for the table.

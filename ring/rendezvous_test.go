@@ -81,6 +81,7 @@ func TestCoordinatorComesLast(t *testing.T) {
 }
 
 func TestRanksThatDoNotCome(t *testing.T) {
+	t.Parallel()
 	for i, err := range meet(t, []int{0, 1, 3}, []int{5, 5, 5}, impatient) {
 		if i == 0 {
 			wantError(t, err, "rank 0", "ranks 2,4 did not come", "300ms")
@@ -90,24 +91,28 @@ func TestRanksThatDoNotCome(t *testing.T) {
 }
 
 func TestAnotherSize(t *testing.T) {
+	t.Parallel()
 	for _, err := range meet(t, []int{0, 1, 2}, []int{3, 3, 4}, Config{}) {
 		wantError(t, err, "rank 2", "4 ranks", "rank 0", "it has 3")
 	}
 }
 
 func TestTwoOfOneRank(t *testing.T) {
+	t.Parallel()
 	for _, err := range meet(t, []int{0, 1, 1}, []int{3, 3, 3}, Config{}) {
 		wantError(t, err, "two processes", "rank 1", "127.0.0.1:")
 	}
 }
 
 func TestNobodyCoordinates(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
 	_, err := Coordinate(t.Context(), 1, 2, address, impatient)
 	wantError(t, err, "rank 1 cannot reach rank 0", address, "tries in", "connection refused")
 }
 
 func TestCoordinatorThatIsNoLockstep(t *testing.T) {
+	t.Parallel()
 	l := listenLocal(t)
 	go func() {
 		for {
@@ -124,6 +129,7 @@ func TestCoordinatorThatIsNoLockstep(t *testing.T) {
 }
 
 func TestTokensThatDiffer(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
 	errs := make([]error, 2)
 	everyRank(2, func(r int) {
@@ -150,6 +156,7 @@ func TestMeetingPlaces(t *testing.T) {
 }
 
 func TestCancelledMeeting(t *testing.T) {
+	t.Parallel()
 	enough := errors.New("enough of this")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(enough) })
@@ -174,6 +181,7 @@ func TestCancelledMeeting(t *testing.T) {
 // TestListsThatDiffer gives rank 1 another list of addresses: it is turned away and
 // rank 0 says who was.
 func TestListsThatDiffer(t *testing.T) {
+	t.Parallel()
 	for name, lists := range map[string][2][]string{
 		"order": {{"", "", "x:1"}, {"", "", "y:1"}},
 		"size":  {{"", ""}, {"", "", "x:1"}},

@@ -53,15 +53,16 @@ func FromListener(ctx context.Context, rank, size int, listener net.Listener, ad
 	for r, addr := range addrs {
 		hosts[r] = []string{addr}
 	}
-	comm, err := fromHosts(ctx, rank, size, listener, hosts, cfg)
+	comm, err := fromHosts(ctx, rank, size, listener, 0, hosts, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("ring: %w", err)
 	}
 	return comm, nil
 }
 
-// fromHosts is FromListener with several addresses to try for each rank.
-func fromHosts(ctx context.Context, rank, size int, listener net.Listener, hosts [][]string, cfg Config) (*comm, error) {
+// fromHosts is FromListener with several addresses to try for each rank; the
+// listener has number at of its own.
+func fromHosts(ctx context.Context, rank, size int, listener net.Listener, at int, hosts [][]string, cfg Config) (*comm, error) {
 	n, err := newNode(rank, size, listener, jobOf(hosts), cfg)
 	if err == nil && len(hosts) != size {
 		err = fmt.Errorf("%d addresses for %d ranks", len(hosts), size)
@@ -72,7 +73,7 @@ func fromHosts(ctx context.Context, rank, size int, listener net.Listener, hosts
 		}
 		return nil, err
 	}
-	n.hosts = hosts
+	n.hosts, n.listensAt = hosts, at
 	return n.form(ctx)
 }
 

@@ -1,0 +1,101 @@
+package ring
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
+)
+
+// alone is an environment without any of the variables that name a rank.
+func alone(t *testing.T) {
+	for _, v := range env.Variables {
+		t.Setenv(v.Name, "") // so that it is restored
+		os.Unsetenv(v.Name)
+	}
+}
+
+func TestEnvironments(t *testing.T) {
+	hosts := filepath.Join(t.TempDir(), "hosts.json")
+	if err := os.WriteFile(hosts, []byte(`[["127.0.0.1:1"],["127.0.0.1:2"]]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		variables map[string]string
+		want      []string
+	}{
+		"rank without a host file":  {map[string]string{env.MLXRank: "1"}, []string{env.MLXRank, "1", env.MLXHostFile, "not set"}},
+		"host file without a rank":  {map[string]string{env.MLXHostFile: hosts}, []string{env.MLXRank, "not set"}},
+		"rank beyond the host file": {map[string]string{env.MLXRank: "3", env.MLXHostFile: hosts}, []string{env.MLXRank + "=3", hosts, "2 ranks", "0 to 1"}},
+		"negative rank":             {map[string]string{env.MLXRank: "-1", env.MLXHostFile: hosts}, []string{env.MLXRank, `"-1"`, "0 to"}},
+		"rank that is no number":    {map[string]string{env.Rank: "abc", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"abc"`, "0 to 1"}},
+		"rank beyond the size":      {map[string]string{env.Rank: "2", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"2"`, "0 to 1"}},
+		"no meeting place":          {map[string]string{env.Rank: "0", env.Size: "2"}, []string{env.Coordinator, "not set"}},
+		"mpirun, no meeting place":  {map[string]string{env.OpenMPIRank: "0", env.OpenMPISize: "2"}, []string{env.OpenMPISize, env.Coordinator}},
+		"token that is not there":   {map[string]string{env.Rank: "0", env.Size: "1", env.TokenFile: "/nowhere/token"}, []string{env.TokenFile, "/nowhere/token"}},
+		"insecure with a word":      {map[string]string{env.Rank: "0", env.Size: "1", env.Insecure: "yes"}, []string{env.Insecure, `"yes"`}},
+		"timeout that is none":      {map[string]string{env.Rank: "0", env.Size: "1", env.Timeout: "soon"}, []string{env.Timeout, `"soon"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t)
+			for k, v := range c.variables {
+				t.Setenv(k, v)
+			}
+			if d := (backend{}).Detect(); !d.Started || !d.Available || d.Found == "" {
+				t.Errorf("detected %+v, want a start that Init explains", d)
+			}
+			_, err := backend{}.Init(t.Context(), group.Config{ConnectTimeout: 50 * time.Millisecond})
+			wantError(t, err, c.want...)
+			if errors.Is(err, group.ErrNotConfigured) {
+				t.Errorf("%v is not the absence of an environment", err)
+			}
+		})
+	}
+}
+
+func TestNoEnvironment(t *testing.T) {
+	alone(t)
+	d := backend{}.Detect()
+	if d.Started || !d.Available || d.Found != env.Looked {
+		t.Errorf("detected %+v", d)
+	}
+	if _, err := (backend{}).Init(t.Context(), group.Config{}); !errors.Is(err, group.ErrNotConfigured) {
+		t.Errorf("error %v, want ErrNotConfigured", err)
+	}
+	if !group.IsAvailable("ring") {
+		t.Error("ring is not registered")
+	}
+}
+
+func TestWorldOfOneFromTheEnvironment(t *testing.T) {
+	hosts := filepath.Join(t.TempDir(), "hosts.json")
+	if err := os.WriteFile(hosts, []byte(`[["127.0.0.1:1"]]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, variables := range map[string]map[string]string{
+		"size one":       {env.Rank: "0", env.Size: "1"},
+		"host file":      {env.MLXRank: "0", env.MLXHostFile: hosts},
+		"mpirun -np one": {env.OpenMPIRank: "0", env.OpenMPISize: "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t)
+			for k, v := range variables {
+				t.Setenv(k, v)
+			}
+			before := openFiles(t)
+			comm, err := backend{}.Init(t.Context(), group.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after := openFiles(t); after > before {
+				t.Errorf("%d files are open, %d before", after, before)
+			}
+			sumAll(t, []group.Communicator{comm})
+			comm.Close()
+		})
+	}
+}
