@@ -51,6 +51,7 @@ var rooms = []room{
 
 	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "golang.org/x/sys"}},
 	{"examples/*", []string{"*"}, nil},
+	{"benchmarks/*", []string{"*"}, []string{"golang.org/x/sys"}},
 	{"scripts/*", nil, nil},
 
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
@@ -89,7 +90,7 @@ func TestTableKeepsTheHardLines(t *testing.T) {
 		{"group never knows of arrays", in("group"), []string{"array", "ops", "nn"}, nil},
 		{"a backend knows neither arrays nor the other backend", in("mpi"), []string{"array", "ring", "ops", "nn"}, nil},
 		{"a backend knows neither arrays nor the other backend", in("ring"), []string{"array", "mpi", "ops", "nn"}, nil},
-		{"only programs and group/all know backends", in(""), []string{"mpi", "ring"}, []string{"group/all", "jobs/*", "examples/*"}},
+		{"only programs and group/all know backends", in(""), []string{"mpi", "ring"}, []string{"group/all", "jobs/*", "examples/*", "benchmarks/*"}},
 		{"nothing imports jobs", in(""), []string{"jobs"}, nil},
 		{"memory is reinterpreted in few places", in(""), []string{"unsafe"}, []string{"internal/kernel", "internal/buffer", "internal/shm", "mpi"}},
 		{"only mpi is bound to C", in(""), []string{"C", "github.com/sbromberger/gompi"}, []string{"mpi"}},

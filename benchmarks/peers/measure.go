@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// measureAll launches everything by turns and gathers the figures.
+func measureAll(ctx context.Context, o *options) (*results, error) {
+	dir, err := os.MkdirTemp("", "peers-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	r := newResults(o, field(o.launch, self, folder(dir)))
+	missing, err := folder(dir).compile(ctx, r.needed())
+	if err != nil {
+		return nil, err
+	}
+	r.note(missing)
+	before := readBusy()
+	for round := range o.rounds {
+		if err := r.round(ctx, round); err != nil {
+			return nil, err
+		}
+	}
+	r.foreign = before.foreignShare()
+	return r, nil
+}
+
+// wants reports whether a contender carries out a scenario in this run.
+func (r *results) wants(s scenario, c contender) bool {
+	only := r.options.only
+	return c.takes(s) && (only == nil || only.MatchString(s.name()+"/"+c.name()))
+}
+
+// needed lists the programs of everything that is wanted.
+func (r *results) needed() map[string]bool {
+	all := map[string]bool{}
+	for _, s := range r.scenarios {
+		for _, c := range r.field {
+			for _, source := range c.needs {
+				all[source] = all[source] || r.wants(s, c)
+			}
+		}
+	}
+	return all
+}
+
+// note takes the contenders out whose programs could not be built.
+func (r *results) note(missing map[string]string) {
+	for i := range r.field {
+		for _, source := range r.field[i].needs {
+			if r.field[i].missing == "" {
+				r.field[i].missing = missing[source]
+			}
+		}
+	}
+}
+
+// round launches each contender of each scenario once.
+func (r *results) round(ctx context.Context, number int) error {
+	for _, s := range r.scenarios {
+		for _, c := range r.field {
+			if c.missing != "" || !r.wants(s, c) {
+				continue
+			}
+			fmt.Fprintf(r.options.progress, "round %d of %d: %s: %s\n", number+1, r.options.rounds, s.name(), c.name())
+			if err := r.launch(ctx, s, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// launch notes a contender's failure and goes on; an error is the end of ctx.
+func (r *results) launch(ctx context.Context, s scenario, c contender) error {
+	command, err := c.command(s, r.options.effort())
+	var figures []figure
+	if err == nil {
+		if r.options.work {
+			fmt.Fprintln(r.options.progress, strings.Join(command, " "))
+		}
+		figures, err = carryOut(ctx, command)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		fmt.Fprintf(r.options.progress, "  failed: %v\n", err)
+		r.fail(s, c, err)
+		return nil
+	}
+	r.add(s, c, figures)
+	return nil
+}
