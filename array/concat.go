@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/internal/layout"
@@ -223,7 +224,9 @@ func (p concatenate) OutputSpecs(in []Spec) ([]Spec, error) {
 			return nil, fmt.Errorf("shapes %v and %v differ in their number of axes", in[0].Shape, s.Shape)
 		}
 		for i, d := range s.Shape {
-			if i == p.axis {
+			if i == p.axis && d > math.MaxInt-shape[i] {
+				return nil, fmt.Errorf("axis %d becomes too large", p.axis)
+			} else if i == p.axis {
 				shape[i] += d
 			} else if d != shape[i] {
 				return nil, fmt.Errorf("shapes %v and %v differ beside axis %d", in[0].Shape, s.Shape, p.axis)

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/internal/layout"
@@ -73,10 +74,10 @@ func newConvolution(x, w *Array, spatial int, o ConvOptions) (c convolution, err
 		return c, err
 	}
 	for i, k := range c.kernel {
-		room := x.Dim(i+1) + 2*c.pad[i] - c.dilation[i]*(k-1) - 1
-		if room < 0 || k == 0 {
+		if reach := float64(c.dilation[i]) * float64(k-1); k == 0 || reach >= float64(x.Dim(i+1)+2*c.pad[i]) {
 			return c, fmt.Errorf("the filter does not fit along axis %d", i+1)
 		}
+		room := x.Dim(i+1) + 2*c.pad[i] - c.dilation[i]*(k-1) - 1
 		c.places = append(c.places, room/c.stride[i]+1)
 	}
 	return c, nil
@@ -92,7 +93,7 @@ func perAxis(what string, given []int, spatial, least int) ([]int, error) {
 	case 1:
 		given = slices.Repeat(given, spatial)
 	}
-	if len(given) != spatial || slices.Min(given) < least {
+	if len(given) != spatial || slices.Min(given) < least || slices.Max(given) > math.MaxInt32 {
 		return nil, fmt.Errorf("%s %v: want %d numbers from %d up", what, given, spatial, least)
 	}
 	return given, nil

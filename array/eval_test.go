@@ -328,6 +328,14 @@ func TestNestedTracesBelongToTheOuterOne(t *testing.T) {
 	}
 }
 
+func computed(t *testing.T, x *array.Array) *array.Array {
+	t.Helper()
+	if err := x.Eval(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 func TestPrintingNeverComputes(t *testing.T) {
 	x := plus("x")
 	if got := x.String(); got != "array(float64[], lazy)" {
@@ -339,6 +347,8 @@ func TestPrintingNeverComputes(t *testing.T) {
 		"scalar":  {x.String(), "array(1, float64[])"},
 		"matrix":  {array.From([]float32{1, 2.5, 3, 4}, 2, -1).String(), "array([[1 2.5] [3 4]], float32[2 2])"},
 		"long":    {array.From(long).String(), "array([0 0 0 ... 0 0 0], int32[20])"},
+		"turned":  {computed(t, array.From([]int8{1, 2, 3, 4}, 2, 2).T().Flip(0)).String(), "array([[2 4] [1 3]], int8[2 2])"},
+		"endless": {array.Ones(dtype.Int8, 1<<60, 1).String(), "array([[1] [1] [1] ... [1] [1] [1]], int8[1152921504606846976 1])"},
 		"empty":   {array.Zeros(dtype.Bool, 0, 3).String(), "array([], bool[0 3])"},
 		"mistake": {plus("x", array.Scalar(true)).String()[:19], "array(error: x at e"},
 	} {

@@ -23,6 +23,8 @@ func (x *Array) MatMul(y *Array) *Array {
 	}
 	x, y = x.AsType(t), y.AsType(t)
 	switch {
+	case x.Err() != nil || y.Err() != nil: // too large for this type
+		return Apply1(matMul{}, x, y)
 	case x.NDim() == 1:
 		return x.ExpandDims(0).MatMul(y).Squeeze(-min(2, y.NDim()))
 	case y.NDim() == 1:

@@ -3,6 +3,7 @@ package array
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/internal/layout"
@@ -114,6 +115,9 @@ func (x *Array) Pad(value float64, widths ...[2]int) *Array {
 	for i, w := range widths {
 		if w[0] < 0 || w[1] < 0 {
 			return x.fail("pad", fmt.Errorf("width %v of axis %d is negative", w, i))
+		}
+		if w[0] > math.MaxInt-outer[i] || w[1] > math.MaxInt-outer[i]-w[0] {
+			return x.fail("pad", fmt.Errorf("width %v of axis %d is too large", w, i))
 		}
 		p.starts[i] = w[0]
 		outer[i] += w[0] + w[1]
