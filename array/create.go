@@ -32,10 +32,11 @@ func FromBytes(data []byte, t dtype.Type, shape ...int) *Array {
 	if err := checkShape(t, shape); err != nil {
 		return Fail("from_bytes", err)
 	}
-	v := NewView(Spec{Shape: slices.Clone(shape), DType: t})
-	if len(data) != len(v.Storage) {
-		return Fail("from_bytes", fmt.Errorf("%d bytes for %v, want %d", len(data), v.Spec, len(v.Storage)))
+	spec := Spec{Shape: slices.Clone(shape), DType: t}
+	if len(data) != spec.Bytes() {
+		return Fail("from_bytes", fmt.Errorf("%d bytes for %v, want %d", len(data), spec, spec.Bytes()))
 	}
+	v := NewView(spec)
 	copy(v.Storage, data)
 	return constant(v)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-go/lockstep/internal/kernel"
 )
@@ -115,13 +116,20 @@ func (t *task) compute(ctx context.Context) (out []View, err error) {
 	for i, s := range t.node.specs {
 		out[i] = NewView(s)
 	}
-	if t.node.lane != nil {
+	switch {
+	case t.node.lane != nil:
 		return out, t.prim.Eval(context.WithValue(ctx, recordKey{}, t.node.record), in, out)
+	case len(in) > 0 && isEmpty(in) && isEmpty(out):
+		return out, nil // kernels need not care how many rows there are of nothing
 	}
 	if err := t.prim.Eval(ctx, in, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.prim.Name(), err)
 	}
 	return out, nil
+}
+
+func isEmpty(views []View) bool {
+	return !slices.ContainsFunc(views, func(v View) bool { return v.Size() > 0 })
 }
 
 func viewOf(p Viewer, in View, out Spec) View {

@@ -42,7 +42,21 @@ func files(t *testing.T, pattern string) []string {
 // array.
 func operations(t *testing.T) (names []string) {
 	t.Helper()
-	for _, path := range files(t, "*.go") {
+	for _, f := range declared(t, "*.go") {
+		if isArray(receiver(f)) && returnsArray(f.Type.Results) {
+			names = append(names, f.Name.Name)
+		}
+	}
+	if len(names) < 100 {
+		t.Fatalf("only %d operations found", len(names))
+	}
+	return names
+}
+
+// declared lists the exported functions and methods of the files that are no tests.
+func declared(t *testing.T, pattern string) (list []*ast.FuncDecl) {
+	t.Helper()
+	for _, path := range files(t, pattern) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
@@ -51,16 +65,12 @@ func operations(t *testing.T) (names []string) {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if ok && f.Name.IsExported() && isArray(receiver(f)) && returnsArray(f.Type.Results) {
-				names = append(names, f.Name.Name)
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
+				list = append(list, f)
 			}
 		}
 	}
-	if len(names) < 100 {
-		t.Fatalf("only %d operations found", len(names))
-	}
-	return names
+	return list
 }
 
 // receiver is the type that f is a method of; *Array for a function.

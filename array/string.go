@@ -19,7 +19,7 @@ func (x *Array) String() string {
 	}
 	var b strings.Builder
 	b.WriteString("array(")
-	writeAxis(&b, formatter(v.Contiguous()), v.Shape, 0)
+	writeAxis(&b, formatter(v), v.Shape, v.Strides, v.Offset)
 	fmt.Fprintf(&b, ", %v)", v.Spec)
 	return b.String()
 }
@@ -27,12 +27,13 @@ func (x *Array) String() string {
 // edge is how many elements of a long axis are shown at either end.
 const edge = 3
 
-func writeAxis(b *strings.Builder, element func(i int) string, shape []int, at int) {
+// writeAxis writes what lies in storage from a place on, without a copy of what
+// is not shown.
+func writeAxis(b *strings.Builder, element func(at int) string, shape, strides []int, at int) {
 	if len(shape) == 0 {
 		b.WriteString(element(at))
 		return
 	}
-	step := Spec{Shape: shape[1:]}.Size()
 	b.WriteByte('[')
 	for i := 0; i < shape[0]; i++ {
 		if i > 0 {
@@ -42,12 +43,12 @@ func writeAxis(b *strings.Builder, element func(i int) string, shape []int, at i
 			b.WriteString("... ")
 			i = shape[0] - edge
 		}
-		writeAxis(b, element, shape[1:], at+i*step)
+		writeAxis(b, element, shape[1:], strides[1:], at+i*strides[0])
 	}
 	b.WriteByte(']')
 }
 
-func formatter(v View) func(i int) string {
+func formatter(v View) func(at int) string {
 	switch v.DType {
 	case dtype.Bool:
 		return format[bool](v)
@@ -79,7 +80,7 @@ func formatter(v View) func(i int) string {
 	return format[float64](v)
 }
 
-func format[T dtype.Element](v View) func(i int) string {
-	x := Elements[T](v)
-	return func(i int) string { return fmt.Sprint(x[i]) }
+func format[T dtype.Element](v View) func(at int) string {
+	x := StorageOf[T](v)
+	return func(at int) string { return fmt.Sprint(x[at]) }
 }

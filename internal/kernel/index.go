@@ -54,6 +54,9 @@ type Picks struct {
 // each calls f with the first row of every picked pair: one of the large array,
 // which has N rows in a block, and one of the small, which has K.
 func (p Picks) each(at []int, f func(large, small int)) {
+	if p.isEmpty() {
+		return
+	}
 	for b := range p.Batch {
 		list := at[b*p.K : (b+1)*p.K]
 		for o := range p.Outer {
@@ -64,6 +67,9 @@ func (p Picks) each(at []int, f func(large, small int)) {
 		}
 	}
 }
+
+// isEmpty says that nothing is picked, from however many blocks.
+func (p Picks) isEmpty() bool { return p.K == 0 || p.Inner == 0 }
 
 // Take copies the picked rows of x, whose elements are size bytes long, to y.
 func Take(p Picks, size int, y, x []byte, at []int) {
@@ -92,6 +98,9 @@ func takeElements(p Picks, size int, y, x []byte, at []int) {
 }
 
 func takeSingly[T unsigned](p Picks, y, x []T, at []int) {
+	if p.isEmpty() {
+		return
+	}
 	for b := range p.Batch {
 		list := at[b*p.K : (b+1)*p.K]
 		for o := range p.Outer {
