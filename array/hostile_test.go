@@ -310,3 +310,46 @@ func hostileArray(r *rand.Rand) *array.Array {
 	}
 	return x
 }
+
+func TestAbsurdSizesAreMistakes(t *testing.T) {
+	const most = math.MaxInt
+	bytes, x := array.Zeros(dtype.Uint8, 1, 1<<60), sample(2, 3)
+	key := random.NewKey(0)
+	for _, c := range []struct {
+		name string
+		got  *array.Array
+		op   string
+	}{
+		{"zeros", array.Zeros(dtype.Float32, 1<<40, 1<<40), "full"},
+		{"an element more than fits", array.Full(1, dtype.Int16, 1<<62), "full"},
+		{"bytes that are not there", array.FromBytes(nil, dtype.Float64, 1<<33), "from_bytes"},
+		{"a negative length of bytes", array.FromBytes(nil, dtype.Float64, -1), "from_bytes"},
+		{"lengths that multiply to those that are there", array.From([]float32{}, 1<<32, 1<<32), "from"},
+		{"a reshape that wraps", x.Reshape(1<<32, 1<<32, 6), "reshape"},
+		{"a broadcast", x.BroadcastTo(1<<60, 2, 3), "broadcast_to"},
+		{"a tile that wraps", x.Tile(1<<62, 2), "broadcast_to"},
+		{"a repetition that wraps", x.Repeat(most, 1), "broadcast_to"},
+		{"padding that wraps", x.Pad(0, [2]int{most, most}), "pad"},
+		{"padding", x.Pad(0, [2]int{1 << 61, 0}), "full"},
+		{"joining that wraps", array.Concatenate(slices.Repeat([]*array.Array{array.Zeros(dtype.Bool, 1<<62)}, 4), 0), "concatenate"},
+		{"stacking", array.Stack(slices.Repeat([]*array.Array{array.Zeros(dtype.Bool, 1<<62)}, 2), 0), "concatenate"},
+		{"more parts than memory", array.Split(array.Zeros(dtype.Bool, 0), 1<<50, 0)[0], "split"},
+		{"a conversion to a wider type", bytes.AsType(dtype.Float64), "astype"},
+		{"a product of a wider type", bytes.T().MatMul(array.Zeros(dtype.Float64, 1, 1)), "astype"},
+		{"an outer product", array.Zeros(dtype.Bool, 1<<40).Outer(array.Zeros(dtype.Bool, 1<<40)), "broadcast_to"},
+		{"an identity", array.Eye(1<<40, 1<<40, 0, dtype.Float32), "eye"},
+		{"a range", array.Arange(0, 1e19, 1, dtype.Float64), "arange"},
+		{"spaced numbers", array.Linspace(0, 1, most, dtype.Float64), "arange"},
+		{"a sum of broadcast shapes", array.Zeros(dtype.Bool, 1<<40, 1).Add(array.Zeros(dtype.Bool, 1<<40)), "broadcast_to"},
+		{"padding of a convolution", array.Conv1d(sample(1, 5, 1), sample(1, 2, 1), array.ConvOptions{Padding: []int{most}}), "conv1d"},
+		{"dilation of a convolution", array.Conv1d(sample(1, 5, 1), sample(1, 3, 1), array.ConvOptions{Dilation: []int{1 << 30}}), "conv1d"},
+		{"random numbers", random.Normal(key, dtype.Float32, 1<<40), "normal"},
+		{"random bits that wrap", random.Bits(key, dtype.Uint8, 1<<32, 1<<32), "bits"},
+		{"a permutation", random.Permutation(key, most), "permutation"},
+	} {
+		var err *array.OpError
+		if !errors.As(c.got.Err(), &err) || err.Op != c.op || !strings.HasPrefix(err.Where, "hostile_test.go:") {
+			t.Errorf("%s: error %v, want one of %s here", c.name, c.got.Err(), c.op)
+		}
+	}
+}
