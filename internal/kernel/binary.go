@@ -41,11 +41,11 @@ func binary(op Op, t dtype.Type) Loop {
 	case dtype.Int64:
 		return loop2(integerBinary[int64](op))
 	case dtype.Float16, dtype.BFloat16:
-		return halves(t, loop2(floatBinary[float32](op)))
+		return halves(t, loop2(fastBinary(active().vectors32, op)))
 	case dtype.Float32:
-		return loop2(floatBinary[float32](op))
+		return loop2(fastBinary(active().vectors32, op))
 	case dtype.Float64:
-		return loop2(floatBinary[float64](op))
+		return loop2(fastBinary(active().vectors64, op))
 	case dtype.Complex64:
 		return loop2(complexBinary(op))
 	}

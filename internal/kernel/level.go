@@ -31,9 +31,11 @@ func Levels() []Level {
 // kernels are the fast loops of a level; where it has none, the portable ones
 // compute.
 type kernels struct {
-	level  Level
-	gemm32 *gemm[float32]
-	gemm64 *gemm[float64]
+	level     Level
+	gemm32    *gemm[float32]
+	gemm64    *gemm[float64]
+	vectors32 vectors[float32]
+	vectors64 vectors[float64]
 }
 
 // chosen is the level that LOCKSTEP_KERNEL asks for, else the best one.

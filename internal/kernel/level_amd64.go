@@ -26,6 +26,47 @@ var avx2 = kernels{
 	gemm64: &gemm[float64]{rows: 6, columns: 8, tiles: [3][2]tile[float64]{
 		{dgemmY2x4, dgemmY2x8}, {dgemmY4x4, dgemmY4x8}, {dgemmY6x4, dgemmY6x8},
 	}},
+	vectors32: vectors[float32]{
+		unary: map[Op]vector1[float32]{
+			Neg:        sNegY,
+			Abs:        sAbsY,
+			Square:     sSquareY,
+			Sqrt:       sSqrtY,
+			Reciprocal: sReciprocalY,
+			Rsqrt:      sRsqrtY,
+			Exp:        sExpY,
+			Erf:        sErfY,
+			Tanh:       sTanhY,
+			Sigmoid:    sSigmoidY,
+		},
+		binary: map[Op]vector2[float32]{
+			Add:     sAddY,
+			Sub:     sSubY,
+			Mul:     sMulY,
+			Div:     sDivY,
+			Maximum: sMaxY,
+			Minimum: sMinY,
+		},
+	},
+	vectors64: vectors[float64]{
+		unary: map[Op]vector1[float64]{
+			Neg:        dNegY,
+			Abs:        dAbsY,
+			Square:     dSquareY,
+			Sqrt:       dSqrtY,
+			Reciprocal: dReciprocalY,
+			Rsqrt:      dRsqrtY,
+			Exp:        dExpY,
+		},
+		binary: map[Op]vector2[float64]{
+			Add:     dAddY,
+			Sub:     dSubY,
+			Mul:     dMulY,
+			Div:     dDivY,
+			Maximum: dMaxY,
+			Minimum: dMinY,
+		},
+	},
 }
 
 var avx512 = kernels{
@@ -36,4 +77,45 @@ var avx512 = kernels{
 	gemm64: &gemm[float64]{rows: 12, columns: 16, tiles: [3][2]tile[float64]{
 		{dgemmZ4x8, dgemmZ4x16}, {dgemmZ8x8, dgemmZ8x16}, {dgemmZ12x8, dgemmZ12x16},
 	}},
+	vectors32: vectors[float32]{
+		unary: map[Op]vector1[float32]{
+			Neg:        sNegZ,
+			Abs:        sAbsZ,
+			Square:     sSquareZ,
+			Sqrt:       sSqrtZ,
+			Reciprocal: sReciprocalZ,
+			Rsqrt:      sRsqrtZ,
+			Exp:        sExpZ,
+			Erf:        sErfZ,
+			Tanh:       sTanhZ,
+			Sigmoid:    sSigmoidZ,
+		},
+		binary: map[Op]vector2[float32]{
+			Add:     sAddZ,
+			Sub:     sSubZ,
+			Mul:     sMulZ,
+			Div:     sDivZ,
+			Maximum: sMaxZ,
+			Minimum: sMinZ,
+		},
+	},
+	vectors64: vectors[float64]{
+		unary: map[Op]vector1[float64]{
+			Neg:        dNegZ,
+			Abs:        dAbsZ,
+			Square:     dSquareZ,
+			Sqrt:       dSqrtZ,
+			Reciprocal: dReciprocalZ,
+			Rsqrt:      dRsqrtZ,
+			Exp:        dExpZ,
+		},
+		binary: map[Op]vector2[float64]{
+			Add:     dAddZ,
+			Sub:     dSubZ,
+			Mul:     dMulZ,
+			Div:     dDivZ,
+			Maximum: dMaxZ,
+			Minimum: dMinZ,
+		},
+	},
 }

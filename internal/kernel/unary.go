@@ -42,11 +42,11 @@ func sameType(op Op, t dtype.Type) Loop {
 	case dtype.Int64:
 		return loop1(signedUnary[int64](op))
 	case dtype.Float16, dtype.BFloat16:
-		return halves(t, loop1(floatUnary[float32](op)))
+		return halves(t, loop1(fastUnary(active().vectors32, op)))
 	case dtype.Float32:
-		return loop1(floatUnary[float32](op))
+		return loop1(fastUnary(active().vectors32, op))
 	case dtype.Float64:
-		return loop1(floatUnary[float64](op))
+		return loop1(fastUnary(active().vectors64, op))
 	case dtype.Complex64:
 		return loop1(complexUnary(op))
 	}

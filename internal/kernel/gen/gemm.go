@@ -130,7 +130,7 @@ func (p rowPointers) advance(by Register) {
 // stride loads a distance in elements and makes it one in bytes.
 func stride(e element, name string) Register {
 	r := Load(Param(name), GP64())
-	SHLQ(U8(map[int]int{4: 2, 8: 3}[e.size]), r)
+	SHLQ(U8(shift(e)), r)
 	return r
 }
 

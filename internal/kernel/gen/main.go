@@ -15,7 +15,9 @@ import (
 
 // files are the functions that fill each file.
 var files = map[string]func(){
-	"gemm": gemm,
+	"gemm":       gemm,
+	"arithmetic": arithmetic,
+	"functions":  functions,
 }
 
 func main() {

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// writer writes the instructions of one function.
+type writer struct {
+	element
+	vector
+	kept map[uint64]VecVirtual // constants in registers throughout
+}
+
+// body computes one vector from as many as there are operands, which it may
+// overwrite.
+type body func(w *writer, x []VecVirtual) VecVirtual
+
+// each writes an elementwise function of operands x and perhaps y: vectors, many
+// at a time where that is told, and an incomplete one at the end by mask.
+func each(e element, v vector, name, doc string, operands, many int, keep []float64, f body) {
+	full := e.prefix + name + v.letter
+	arguments := "z, x *" + e.goType
+	if operands == 2 {
+		arguments = "z, x, y *" + e.goType
+	}
+	TEXT(full, NOSPLIT, fmt.Sprintf("func(n int, %s)", arguments))
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s writes %s of n elements to z, which may be an operand.", full, doc))
+	w := &writer{e, v, map[uint64]VecVirtual{}}
+	n := Load(Param("n"), GP64())
+	pointers := []Register{Load(Param("z"), GP64()), Load(Param("x"), GP64())}
+	if operands == 2 {
+		pointers = append(pointers, Load(Param("y"), GP64()))
+	}
+	for _, c := range keep {
+		w.keep(e.bits(c))
+	}
+	if many > 1 {
+		w.loop("many", "one", many, n, pointers, f)
+	}
+	w.loop("one", "rest", 1, n, pointers, f)
+	Label("rest")
+	TESTQ(n, n)
+	JZ(LabelRef("done"))
+	w.rest(n, pointers, f)
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// loop handles vectors, some at a time, while that many are left.
+func (w *writer) loop(label, next string, vectors int, n Register, pointers []Register, f body) {
+	Label(label)
+	CMPQ(n, U32(vectors*w.lanes(w.element)))
+	JLT(LabelRef(next))
+	for i := range vectors {
+		x := make([]VecVirtual, len(pointers)-1)
+		for j := range x {
+			x[j] = w.new()
+			w.move(Mem{Base: pointers[j+1], Disp: i * w.bytes}, x[j])
+		}
+		w.move(f(w, x), Mem{Base: pointers[0], Disp: i * w.bytes})
+	}
+	for _, p := range pointers {
+		ADDQ(U32(vectors*w.bytes), p)
+	}
+	SUBQ(U32(vectors*w.lanes(w.element)), n)
+	JMP(LabelRef(label))
+}
+
+// rest handles n elements, fewer than a vector.
+func (w *writer) rest(n Register, pointers []Register, f body) {
+	load, store := w.mask(n)
+	x := make([]VecVirtual, len(pointers)-1)
+	for j := range x {
+		x[j] = w.new()
+		load(Mem{Base: pointers[j+1]}, x[j])
+	}
+	store(f(w, x), Mem{Base: pointers[0]})
+}
+
+// mask makes a mask for the first n elements of a vector and returns how to load
+// and store by it. Elements that are not loaded are zero.
+func (w *writer) mask(n Register) (load, store func(from, to Op)) {
+	if w.letter == "Z" {
+		MOVQ(n, RCX)
+		bits := GP64()
+		MOVQ(U32(1), bits)
+		SHLQ(CL, bits)
+		DECQ(bits)
+		k := K()
+		KMOVW(bits.As32(), k)
+		return func(from, to Op) { w.moveZeroed(from, k, to) }, func(from, to Op) { w.move(from, k, to) }
+	}
+	at := GP64()
+	LEAQ(edge(), at)
+	ADDQ(U32(32), at)
+	bytes := GP64()
+	MOVQ(n, bytes)
+	SHLQ(U8(shift(w.element)), bytes)
+	SUBQ(bytes, at)
+	m := w.new()
+	VMOVUPS(Mem{Base: at}, m)
+	return func(from, to Op) { w.moveMasked(from, m, to) }, func(from, to Op) { w.moveMasked(from, m, to) }
+}
+
+func shift(e element) uint64 { return map[int]uint64{4: 2, 8: 3}[e.size] }
+
+// keep holds a constant in a register for the whole function.
+func (w *writer) keep(bits uint64) {
+	r := w.new()
+	w.broadcast(constant(w.element, bits), r)
+	w.kept[bits] = r
+}
+
+// pattern is a register with the given bits in each element.
+func (w *writer) pattern(bits uint64) VecVirtual {
+	if r, ok := w.kept[bits]; ok {
+		return r
+	}
+	r := w.new()
+	w.broadcast(constant(w.element, bits), r)
+	return r
+}
+
+// number is a register with v in each element.
+func (w *writer) number(v float64) VecVirtual { return w.pattern(w.element.bits(v)) }
+
+func (w *writer) signBit() VecVirtual { return w.pattern(1 << (8*w.size - 1)) }
+
+// do2 is a new register with the result of an instruction of two operands, in
+// Intel's order.
+func (w *writer) do2(f op, x, y VecVirtual) VecVirtual {
+	r := w.new()
+	f(y, x, r)
+	return r
+}
+
+// where is yes where a comparison of a and b holds, and elsewhere no.
+func (w *writer) where(predicate uint8, a, b, yes, no VecVirtual) VecVirtual {
+	r := w.new()
+	if w.letter == "Z" {
+		k := K()
+		w.compare(U8(predicate), b, a, k)
+		w.move(no, r)
+		w.move(yes, k, r)
+		return r
+	}
+	m := w.new()
+	w.compare(U8(predicate), b, a, m)
+	w.blendY(m, yes, no, r)
+	return r
+}
+
+// Predicates of comparisons.
+const (
+	isUnordered = 3
+	isGreater   = 30
+)
+
+// polynomial is c[0] + c[1]·x + ..., by Horner's rule.
+func (w *writer) polynomial(x VecVirtual, c []float64) VecVirtual {
+	r := w.new()
+	w.move(w.number(c[len(c)-1]), r)
+	for i := len(c) - 2; i >= 0; i-- {
+		w.fma213(w.number(c[i]), x, r)
+	}
+	return r
+}
