@@ -4,6 +4,7 @@
 package env
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -254,7 +255,9 @@ func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {
 func coordinatorWorld(rankVar, sizeVar string, coordinator func() (string, error)) (World, bool, error) {
 	size, err := integer(sizeVar, 1, 1<<31-1, "a number of ranks, 1 or more")
 	if err != nil {
-		return World{}, false, err
+		// A rank that is no number either is the mistake to speak of first.
+		_, wrongRank := integer(rankVar, 0, 1<<31-1, "a rank, 0 or more")
+		return World{}, false, cmp.Or(wrongRank, err)
 	}
 	rank, err := integer(rankVar, 0, size-1, fmt.Sprintf("a rank from 0 to %d, as %s is %d", size-1, sizeVar, size))
 	if err != nil {

@@ -66,6 +66,7 @@ func TestLookupWorld(t *testing.T) {
 		{name: "lockstep with a host file", env: vars{Rank: "3", HostFile: "/h"}, found: true,
 			want: World{Rank: 3, HostFile: "/h", Source: "LOCKSTEP_RANK=3, LOCKSTEP_HOSTFILE=/h"}},
 		{name: "rank without size", env: vars{Rank: "0"}, fails: []string{"LOCKSTEP_SIZE is not set"}},
+		{name: "rank is a word and nothing else is set", env: vars{Rank: "abc"}, fails: []string{`LOCKSTEP_RANK is "abc"`}},
 		{name: "size without rank", env: vars{Size: "2"}, fails: []string{"LOCKSTEP_RANK is not set"}},
 		{name: "host file without rank", env: vars{HostFile: "/h"}, fails: []string{"LOCKSTEP_RANK is not set"}},
 		{name: "no coordinator", env: vars{Rank: "0", Size: "2"}, fails: []string{"LOCKSTEP_COORDINATOR", "LOCKSTEP_HOSTFILE"}},
