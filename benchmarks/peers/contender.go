@@ -79,17 +79,18 @@ func missingMPI() string {
 }
 
 func openMPIs(at folder) []contender {
-	make := func(row string, needs []string, settings ...string) contender {
-		return contender{row: row, needs: needs,
-			takes: func(s scenario) bool { return s.op != idleOp },
+	make := func(row string, takes func(scenario) bool, needs []string, settings ...string) contender {
+		return contender{row: row, needs: needs, takes: takes,
 			command: func(s scenario, e effort) ([]string, error) {
 				return slices.Concat(mpirun(s.ranks, settings...), []string{at.path(openMPIProgram)}, e.numbers(), s.arguments()), nil
 			}}
 	}
+	working := func(s scenario) bool { return s.op != idleOp }
+	floats := func(s scenario) bool { return working(s) && s.kind == "f32" && s.ranks <= 4 }
 	tcp := []string{"--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "-x", "LD_PRELOAD=" + at.path(renoLibrary)}
 	return []contender{
-		make(openMPIShared, []string{openMPIProgram}, sharedMemory...),
-		make(openMPITCP, []string{openMPIProgram, renoLibrary}, tcp...),
+		make(openMPIShared, working, []string{openMPIProgram}, sharedMemory...),
+		make(openMPITCP, floats, []string{openMPIProgram, renoLibrary}, tcp...),
 	}
 }
 

@@ -111,12 +111,12 @@ func (r *runner) measure(n int) error {
 		err = r.checkSum()
 	}
 	if err == nil {
-		_, err = repeat(3, op)
+		err = op()
 	}
 	if err != nil {
 		return err
 	}
-	each, err := repeat(6, op)
+	each, err := repeat(trials(n), op)
 	if err != nil {
 		return err
 	}
@@ -146,6 +146,15 @@ func (r *runner) repetition(iterations int, op func() error) error {
 	return nil
 }
 
+// trials is how many operations show how long one takes; large ones show it
+// sooner.
+func trials(bytes int) int {
+	if bytes > mib {
+		return 2
+	}
+	return 6
+}
+
 // repeat returns the seconds that one call took.
 func repeat(n int, op func() error) (float64, error) {
 	start := time.Now()
@@ -161,7 +170,7 @@ const mostIterations = 200_000
 
 // agreed is how many operations fill the time, as rank 0 sees it.
 func (r *runner) agreed(each float64) (int, error) {
-	n := min(max(r.task.seconds/max(each, 1e-9)+1, 2), mostIterations)
+	n := min(r.task.seconds/max(each, 1e-9)+1, mostIterations)
 	word := binary.LittleEndian.AppendUint64(nil, uint64(n))
 	err := r.g.Broadcast(r.ctx, 0, word)
 	return int(binary.LittleEndian.Uint64(word)), err
@@ -220,7 +229,7 @@ func fill(data []byte, value float32) {
 }
 
 // idleTimes is how many times the time for a figure the ranks wait.
-const idleTimes = 50
+const idleTimes = 25
 
 // idle lets all ranks but 0 wait in a barrier and prints the percent of a core
 // that the busiest of them used.

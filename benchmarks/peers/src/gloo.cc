@@ -77,7 +77,7 @@ static void barrier(const Run& run) {
 }
 
 static int agreed_iterations(const Run& run, double each) {
-  float n = std::min(200000.0, std::max(2.0, run.seconds / each + 1));
+  float n = std::min(200000.0, run.seconds / each + 1);
   allreduce(run.control, &n, 1, Kind::RING, true);
   return static_cast<int>(n);
 }
@@ -93,10 +93,11 @@ static void measure(const Run& run, size_t bytes) {
   for (size_t i = 0; i < n; i++)
     if (data[i] != run.size * (run.size + 1) / 2) { fprintf(stderr, "gloo: wrong sum\n"); exit(1); }
   std::fill(data, data + n, 0);
-  for (int i = 0; i < 3; i++) op();
+  op();
+  int trials = bytes > 1 << 20 ? 2 : 6;
   double start = now();
-  for (int i = 0; i < 4; i++) op();
-  int iterations = agreed_iterations(run, (now() - start) / 4);
+  for (int i = 0; i < trials; i++) op();
+  int iterations = agreed_iterations(run, (now() - start) / trials);
   for (int r = 0; r < run.repetitions; r++) {
     barrier(run);
     start = now();

@@ -242,16 +242,17 @@ static void check_sum(operation reduce, size_t bytes) {
 static int agreed_iterations(double each) {
   double n = seconds / (each > 1e-9 ? each : 1e-9) + 1;
   barrier();
-  if (rank == 0) shared->iterations.value = n > 200000 ? 200000 : n < 2 ? 2 : n;
+  if (rank == 0) shared->iterations.value = n > 200000 ? 200000 : n;
   barrier();
   return shared->iterations.value;
 }
 
 static void measure(operation op, size_t bytes) {
-  for (int i = 0; i < 3; i++) op(bytes);
+  op(bytes);
+  int trials = bytes > 1 << 20 ? 2 : 6;
   double start = now();
-  for (int i = 0; i < 6; i++) op(bytes);
-  int n = agreed_iterations((now() - start) / 6);
+  for (int i = 0; i < trials; i++) op(bytes);
+  int n = agreed_iterations((now() - start) / trials);
   for (int r = 0; r < repetitions; r++) {
     barrier();
     start = now();

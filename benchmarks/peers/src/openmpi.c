@@ -111,16 +111,17 @@ static void check_sum(int bytes) {
 
 static int agreed_iterations(double each) {
   double n = seconds / (each > 1e-9 ? each : 1e-9) + 1;
-  int iterations = n > 200000 ? 200000 : n < 2 ? 2 : n;
+  int iterations = n > 200000 ? 200000 : n;
   MPI_Bcast(&iterations, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return iterations;
 }
 
 static void measure(operation op, int bytes) {
-  for (int i = 0; i < 3; i++) op(bytes);
+  op(bytes);
+  int trials = bytes > 1 << 20 ? 2 : 6;
   double start = MPI_Wtime();
-  for (int i = 0; i < 6; i++) op(bytes);
-  int n = agreed_iterations((MPI_Wtime() - start) / 6);
+  for (int i = 0; i < trials; i++) op(bytes);
+  int n = agreed_iterations((MPI_Wtime() - start) / trials);
   for (int r = 0; r < repetitions; r++) {
     MPI_Barrier(MPI_COMM_WORLD);
     start = MPI_Wtime();
