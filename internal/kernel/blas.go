@@ -7,34 +7,29 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// fastBLAS is gonum's implementation with the products of a level in place of
-// its own. Arguments must be right: they are not checked.
-type fastBLAS struct {
-	gonum.Implementation
-	*kernels
-}
-
-// fastBLAS32 is the BLAS of a level for float32. ok is false where the level has
-// none or the program has put another than gonum's own behind blas32.
+// fastBLAS32 is the BLAS of a level for float32: gonum's implementation with the
+// products of the level in place of its own. ok is false where the level has none
+// or the program has put another than gonum's own behind blas32.
 func fastBLAS32(k *kernels) (impl blas.Float32, ok bool) {
 	_, own := blas32.Implementation().(gonum.Implementation)
-	return fastBLAS{kernels: k}, own && k.gemm32 != nil
+	return k, own && k.gemm32 != nil
 }
 
 // fastBLAS64 is fastBLAS32 for float64.
 func fastBLAS64(k *kernels) (impl blas.Float64, ok bool) {
 	_, own := blas64.Implementation().(gonum.Implementation)
-	return fastBLAS{kernels: k}, own && k.gemm64 != nil
+	return k, own && k.gemm64 != nil
 }
 
-// Sgemm is C = alpha·A·B + beta·C as in BLAS.
-func (f fastBLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
-	gemmBLAS(f.gemm32, tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+// Sgemm is C = alpha·A·B + beta·C as in BLAS, of arguments that are right: they are
+// not checked.
+func (k *kernels) Sgemm(tA, tB blas.Transpose, m, n, depth int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	gemmBLAS(k.gemm32, tA, tB, m, n, depth, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // Dgemm is Sgemm for float64.
-func (f fastBLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	gemmBLAS(f.gemm64, tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+func (k *kernels) Dgemm(tA, tB blas.Transpose, m, n, depth int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	gemmBLAS(k.gemm64, tA, tB, m, n, depth, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 func gemmBLAS[T float](g *gemm[T], tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {

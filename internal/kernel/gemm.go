@@ -9,7 +9,7 @@ import (
 // Blocks of the operands of a product, so that a panel of b stays in the first
 // cache, a block of a in the second and one of b in the third.
 const (
-	blockDepth   = 192
+	blockDepth   = 256
 	blockRows    = 240 // a multiple of every tile's rows
 	blockColumns = 2048
 )
@@ -49,6 +49,10 @@ func (s strip[T]) from(i, l int) strip[T] {
 // b [k, n], k > 0, or adds it to c. Large products are shared out over the
 // processors.
 func (g *gemm[T]) run(m, n, k int, a, b strip[T], c []T, cRow int, add bool) {
+	if par.Workers() == 1 || m*n*k < 2*splitWork {
+		g.part(m, n, k, a, b, c, cRow, add)
+		return
+	}
 	parts := g.split(m, n, k)
 	par.Do(len(parts), func(i int) {
 		p := parts[i]
@@ -97,8 +101,8 @@ func (g *gemm[T]) part(m, n, k int, a, b strip[T], c []T, cRow int, add bool) {
 	defer s.release()
 	for j := 0; j < n; j += blockColumns {
 		columns := min(blockColumns, n-j)
-		for l := 0; l < k; l += blockDepth {
-			depth := min(blockDepth, k-l)
+		for l := 0; l < k; l += evenDepth(k) {
+			depth := min(evenDepth(k), k-l)
 			right := g.right(b.from(j, l), columns, depth, m, &s.right)
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
@@ -109,14 +113,21 @@ func (g *gemm[T]) part(m, n, k int, a, b strip[T], c []T, cRow int, add bool) {
 	}
 }
 
-// left has the panels of a block of a. Packing pays when many panels of b meet
-// them.
-func (g *gemm[T]) left(a strip[T], rows, depth, n int, room *[]T) panels[T] {
-	return makePanels(a, rows, depth, g.rows, g.rows/3, n <= 4*g.columns, room)
+// evenDepth cuts a depth of k into the fewest blocks, of about the same depth.
+func evenDepth(k int) int {
+	blocks := (k + blockDepth - 1) / blockDepth
+	return (k + blocks - 1) / blocks
 }
 
-// right has the panels of a block of b, whose rows must lie side by side for a
-// tile.
+// left has the panels of a block of a. Rows are read where they are; columns, of
+// which each step of depth would touch another line, are packed where many panels
+// of b meet them.
+func (g *gemm[T]) left(a strip[T], rows, depth, n int, room *[]T) panels[T] {
+	return makePanels(a, rows, depth, g.rows, g.rows/3, a.depth == 1 || n <= 4*g.columns, room)
+}
+
+// right has the panels of a block of b. Rows are packed where many panels of a
+// meet them, and columns always: for a tile, rows must lie side by side.
 func (g *gemm[T]) right(b strip[T], columns, depth, m int, room *[]T) panels[T] {
 	return makePanels(b, columns, depth, g.columns, g.columns/2, b.side == 1 && m <= 4*g.rows, room)
 }
@@ -185,8 +196,12 @@ func makePanels[T float](s strip[T], n, depth, panel, unit int, inPlace bool, ro
 		*room = make([]T, need)
 	}
 	p.room = (*room)[:need]
+	if s.side == 1 {
+		p.packRows()
+		return p
+	}
 	for i := p.packed; i < n; i += panel {
-		p.pack(i)
+		p.packLines(i)
 	}
 	return p
 }
@@ -202,22 +217,31 @@ func (p panels[T]) at(i int) (first *T, side, depth int) {
 
 func (p panels[T]) width(i int) int { return roundUp(min(p.panel, p.end-i), p.unit) }
 
-// pack copies the panel from element i of the side on.
-func (p panels[T]) pack(i int) {
+// packRows copies an operand whose elements along the side lie side by side: row
+// by row, which memory is quickest at, to all panels at once.
+func (p panels[T]) packRows() {
+	if last := p.end / p.panel * p.panel; p.width(last) > p.end-last {
+		clear(p.room[(last-p.packed)*p.length:])
+	}
+	for l := range p.length {
+		row := p.data[l*p.depth:]
+		for i := p.packed; i < p.end; i += p.panel {
+			n := min(p.panel, p.end-i)
+			copy(p.room[(i-p.packed)*p.length+l*p.width(i):][:n], row[i:i+n])
+		}
+	}
+}
+
+// packLines copies the panel from element i of the side on, one line of depth
+// after the other.
+func (p panels[T]) packLines(i int) {
 	width, n := p.width(i), min(p.panel, p.end-i)
 	to := p.room[(i-p.packed)*p.length:][:width*p.length]
-	from := p.data[i*p.side:]
 	if n < width {
 		clear(to)
 	}
-	if p.side == 1 {
-		for l := range p.length {
-			copy(to[l*width:][:n], from[l*p.depth:])
-		}
-		return
-	}
 	for j := range n {
-		packLine(to[j:], width, from[j*p.side:], p.depth, p.length)
+		packLine(to[j:], width, p.data[(i+j)*p.side:], p.depth, p.length)
 	}
 }
 

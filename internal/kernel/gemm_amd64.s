@@ -5,19 +5,26 @@
 #include "textflag.h"
 
 // func sgemmY2x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sgemmY2x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	MOVQ   aStep+24(FP), BX
-	SHLQ   $0x02, BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bStep+40(FP), DI
-	SHLQ   $0x02, DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       aStep+24(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       bStep+40(FP), DI
+	SHLQ       $0x02, DI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       cRow+56(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       c+48(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
 
 step:
 	VMOVUPS      (SI), Y2
@@ -50,21 +57,28 @@ store:
 	RET
 
 // func sgemmY2x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sgemmY2x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	MOVQ   aStep+24(FP), BX
-	SHLQ   $0x02, BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bStep+40(FP), DI
-	SHLQ   $0x02, DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       aStep+24(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       bStep+40(FP), DI
+	SHLQ       $0x02, DI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       cRow+56(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       c+48(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
 
 step:
 	VMOVUPS      (SI), Y4
@@ -104,23 +118,34 @@ store:
 	RET
 
 // func sgemmY4x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sgemmY4x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x02, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x02, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPS      (DI), Y4
@@ -166,27 +191,38 @@ store:
 	RET
 
 // func sgemmY4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sgemmY4x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x02, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x02, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPS      (DI), Y8
@@ -245,25 +281,40 @@ store:
 	RET
 
 // func sgemmY6x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sgemmY6x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x02, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x02, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPS      (DI), Y6
@@ -321,31 +372,46 @@ store:
 	RET
 
 // func sgemmY6x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·sgemmY6x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x02, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x02, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPS      (DI), Y12
@@ -422,23 +488,34 @@ store:
 	RET
 
 // func sgemmZ4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sgemmZ4x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x02, R8
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x02, R8
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPS      (DI), Z4
@@ -484,27 +561,42 @@ store:
 	RET
 
 // func sgemmZ4x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sgemmZ4x32(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x02, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x02, R8
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x02, R8
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPS      (DI), Z8
@@ -563,29 +655,48 @@ store:
 	RET
 
 // func sgemmZ8x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sgemmZ8x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	MOVQ   aStep+24(FP), DI
-	SHLQ   $0x02, DI
-	MOVQ   b+32(FP), R8
-	MOVQ   bStep+40(FP), R9
-	SHLQ   $0x02, R9
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	MOVQ       aStep+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       b+32(FP), R8
+	MOVQ       bStep+40(FP), R9
+	SHLQ       $0x02, R9
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	MOVQ       cRow+56(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       c+48(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
 
 step:
 	VMOVUPS      (R8), Z8
@@ -656,37 +767,64 @@ store:
 	RET
 
 // func sgemmZ8x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sgemmZ8x32(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	MOVQ   aStep+24(FP), DI
-	SHLQ   $0x02, DI
-	MOVQ   b+32(FP), R8
-	MOVQ   bStep+40(FP), R9
-	SHLQ   $0x02, R9
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	MOVQ       aStep+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       b+32(FP), R8
+	MOVQ       bStep+40(FP), R9
+	SHLQ       $0x02, R9
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	MOVQ       cRow+56(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       c+48(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
 
 step:
 	VMOVUPS      (R8), Z16
@@ -782,35 +920,62 @@ store:
 	RET
 
 // func sgemmZ12x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sgemmZ12x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	LEAQ   (SI)(DX*2), DI
-	ADDQ   DX, DI
-	MOVQ   aStep+24(FP), R8
-	SHLQ   $0x02, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   bStep+40(FP), R10
-	SHLQ   $0x02, R10
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	LEAQ       (SI)(DX*2), DI
+	ADDQ       DX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x02, R10
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       c+48(FP), R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
 
 step:
 	VMOVUPS      (R9), Z12
@@ -906,47 +1071,86 @@ store:
 	RET
 
 // func sgemmZ12x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sgemmZ12x32(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x02, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	LEAQ   (SI)(DX*2), DI
-	ADDQ   DX, DI
-	MOVQ   aStep+24(FP), R8
-	SHLQ   $0x02, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   bStep+40(FP), R10
-	SHLQ   $0x02, R10
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	VXORPS Z16, Z16, Z16
-	VXORPS Z17, Z17, Z17
-	VXORPS Z18, Z18, Z18
-	VXORPS Z19, Z19, Z19
-	VXORPS Z20, Z20, Z20
-	VXORPS Z21, Z21, Z21
-	VXORPS Z22, Z22, Z22
-	VXORPS Z23, Z23, Z23
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x02, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	LEAQ       (SI)(DX*2), DI
+	ADDQ       DX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x02, R10
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       c+48(FP), R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
 
 step:
 	VMOVUPS      (R9), Z24
@@ -1079,19 +1283,26 @@ store:
 	RET
 
 // func dgemmY2x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dgemmY2x4(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	MOVQ   aStep+24(FP), BX
-	SHLQ   $0x03, BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bStep+40(FP), DI
-	SHLQ   $0x03, DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       aStep+24(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       bStep+40(FP), DI
+	SHLQ       $0x03, DI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       cRow+56(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       c+48(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
 
 step:
 	VMOVUPD      (SI), Y2
@@ -1124,21 +1335,28 @@ store:
 	RET
 
 // func dgemmY2x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dgemmY2x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	MOVQ   aStep+24(FP), BX
-	SHLQ   $0x03, BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bStep+40(FP), DI
-	SHLQ   $0x03, DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       aStep+24(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       b+32(FP), SI
+	MOVQ       bStep+40(FP), DI
+	SHLQ       $0x03, DI
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       cRow+56(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       c+48(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
+	PREFETCHT0 (R9)
+	ADDQ       R8, R9
 
 step:
 	VMOVUPD      (SI), Y4
@@ -1178,23 +1396,34 @@ store:
 	RET
 
 // func dgemmY4x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dgemmY4x4(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x03, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x03, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x03, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPD      (DI), Y4
@@ -1240,27 +1469,38 @@ store:
 	RET
 
 // func dgemmY4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dgemmY4x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x03, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x03, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x03, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPD      (DI), Y8
@@ -1319,25 +1559,40 @@ store:
 	RET
 
 // func dgemmY6x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dgemmY6x4(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x03, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x03, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x03, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPD      (DI), Y6
@@ -1395,31 +1650,46 @@ store:
 	RET
 
 // func dgemmY6x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·dgemmY6x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x03, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x03, R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x03, R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPD      (DI), Y12
@@ -1496,23 +1766,34 @@ store:
 	RET
 
 // func dgemmZ4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dgemmZ4x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x03, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x03, R8
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x03, R8
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPD      (DI), Z4
@@ -1558,27 +1839,42 @@ store:
 	RET
 
 // func dgemmZ4x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dgemmZ4x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	MOVQ   aStep+24(FP), SI
-	SHLQ   $0x03, SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bStep+40(FP), R8
-	SHLQ   $0x03, R8
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	MOVQ       aStep+24(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       b+32(FP), DI
+	MOVQ       bStep+40(FP), R8
+	SHLQ       $0x03, R8
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	MOVQ       cRow+56(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       c+48(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R9, R10
 
 step:
 	VMOVUPD      (DI), Z8
@@ -1637,29 +1933,48 @@ store:
 	RET
 
 // func dgemmZ8x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dgemmZ8x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	MOVQ   aStep+24(FP), DI
-	SHLQ   $0x03, DI
-	MOVQ   b+32(FP), R8
-	MOVQ   bStep+40(FP), R9
-	SHLQ   $0x03, R9
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	MOVQ       aStep+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       b+32(FP), R8
+	MOVQ       bStep+40(FP), R9
+	SHLQ       $0x03, R9
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	MOVQ       cRow+56(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       c+48(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
 
 step:
 	VMOVUPD      (R8), Z8
@@ -1730,37 +2045,64 @@ store:
 	RET
 
 // func dgemmZ8x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dgemmZ8x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	MOVQ   aStep+24(FP), DI
-	SHLQ   $0x03, DI
-	MOVQ   b+32(FP), R8
-	MOVQ   bStep+40(FP), R9
-	SHLQ   $0x03, R9
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	MOVQ       aStep+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       b+32(FP), R8
+	MOVQ       bStep+40(FP), R9
+	SHLQ       $0x03, R9
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	MOVQ       cRow+56(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       c+48(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
 
 step:
 	VMOVUPD      (R8), Z16
@@ -1856,35 +2198,62 @@ store:
 	RET
 
 // func dgemmZ12x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dgemmZ12x8(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	LEAQ   (SI)(DX*2), DI
-	ADDQ   DX, DI
-	MOVQ   aStep+24(FP), R8
-	SHLQ   $0x03, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   bStep+40(FP), R10
-	SHLQ   $0x03, R10
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	LEAQ       (SI)(DX*2), DI
+	ADDQ       DX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x03, R10
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x03, R11
+	MOVQ       c+48(FP), R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
 
 step:
 	VMOVUPD      (R9), Z12
@@ -1980,47 +2349,86 @@ store:
 	RET
 
 // func dgemmZ12x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dgemmZ12x16(SB), NOSPLIT, $0-65
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	SHLQ   $0x03, DX
-	LEAQ   (CX)(DX*2), BX
-	ADDQ   DX, BX
-	LEAQ   (BX)(DX*2), SI
-	ADDQ   DX, SI
-	LEAQ   (SI)(DX*2), DI
-	ADDQ   DX, DI
-	MOVQ   aStep+24(FP), R8
-	SHLQ   $0x03, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   bStep+40(FP), R10
-	SHLQ   $0x03, R10
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	VXORPS Z16, Z16, Z16
-	VXORPS Z17, Z17, Z17
-	VXORPS Z18, Z18, Z18
-	VXORPS Z19, Z19, Z19
-	VXORPS Z20, Z20, Z20
-	VXORPS Z21, Z21, Z21
-	VXORPS Z22, Z22, Z22
-	VXORPS Z23, Z23, Z23
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       aRow+16(FP), DX
+	SHLQ       $0x03, DX
+	LEAQ       (CX)(DX*2), BX
+	ADDQ       DX, BX
+	LEAQ       (BX)(DX*2), SI
+	ADDQ       DX, SI
+	LEAQ       (SI)(DX*2), DI
+	ADDQ       DX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x03, R10
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x03, R11
+	MOVQ       c+48(FP), R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
 
 step:
 	VMOVUPD      (R9), Z24

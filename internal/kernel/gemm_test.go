@@ -46,9 +46,9 @@ func fma[T float](x, y, z T) T {
 // chain from zero.
 func chained[T float](k int, a, b func(l int) T) T {
 	var sum T
-	for l := 0; l < k; l += blockDepth {
+	for l := 0; l < k; l += evenDepth(k) {
 		var part T
-		for i := l; i < min(k, l+blockDepth); i++ {
+		for i := l; i < min(k, l+evenDepth(k)); i++ {
 			part = fma(a(i), b(i), part)
 		}
 		if l == 0 {
@@ -58,6 +58,14 @@ func chained[T float](k int, a, b func(l int) T) T {
 		}
 	}
 	return sum
+}
+
+func TestDepthIsCutEvenly(t *testing.T) {
+	for _, c := range []struct{ k, want int }{{1, 1}, {256, 256}, {257, 129}, {512, 256}, {784, 196}, {1000, 250}} {
+		if got := evenDepth(c.k); got != c.want {
+			t.Errorf("blocks of %d are %d deep, want %d", c.k, got, c.want)
+		}
+	}
 }
 
 func random[T float](n int, r *rand.Rand) []T {
@@ -82,7 +90,7 @@ func products() []product {
 	var all []product
 	for _, size := range [][3]int{
 		{1, 1, 1}, {1, 40, 7}, {40, 1, 7}, {2, 3, 5}, {4, 16, 3}, {6, 8, 4}, {8, 32, 9}, {11, 31, 10}, {12, 32, 20},
-		{13, 33, 21}, {25, 65, 2}, {64, 16, 64}, {64, 64, 16}, {70, 150, 40}, {50, 40, 193}, {5, 6, 400}, {241, 33, 5}, {3, 2100, 4},
+		{13, 33, 21}, {25, 65, 2}, {64, 16, 64}, {64, 64, 16}, {70, 150, 40}, {50, 40, 257}, {5, 6, 400}, {241, 33, 5}, {3, 2100, 4},
 	} {
 		for _, tA := range []blas.Transpose{blas.NoTrans, blas.Trans} {
 			for _, tB := range []blas.Transpose{blas.NoTrans, blas.Trans} {
@@ -159,7 +167,7 @@ func TestProductsScaleAndAdd(t *testing.T) {
 				depth := int(c.k)
 				a, b := []float64{2, 2}, []float64{3, 3, 3, 3}
 				got := []float64{c.c, c.c}
-				fastBLAS{kernels: k}.Dgemm(blas.NoTrans, blas.NoTrans, 1, 2, depth, c.alpha, a, 2, b, 2, c.beta, got, 2)
+				k.Dgemm(blas.NoTrans, blas.NoTrans, 1, 2, depth, c.alpha, a, 2, b, 2, c.beta, got, 2)
 				if got[0] != c.want || got[1] != c.want {
 					t.Errorf("got %v, want %v", got, c.want)
 				}
@@ -179,7 +187,7 @@ func TestSharedProductsKeepTheirBits(t *testing.T) {
 		multiplyWith := func(workers int) []float32 {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 			c := make([]float32, m*n)
-			fastBLAS{kernels: ks}.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a, k, b, n, 0, c, n)
+			ks.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a, k, b, n, 0, c, n)
 			return c
 		}
 		if parts := ks.gemm32.split(m, n, k); len(parts) < 2 && runtime.GOMAXPROCS(0) > 1 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"github.com/lockstep-go/lockstep/internal/env"
 )
 
@@ -31,6 +33,8 @@ func Levels() []Level {
 // kernels are the fast loops of a level; where it has none, the portable ones
 // compute.
 type kernels struct {
+	gonum.Implementation
+
 	level     Level
 	gemm32    *gemm[float32]
 	gemm64    *gemm[float64]

@@ -45,6 +45,7 @@ func tile(e element, v vector, rows, vectors int) {
 	b := Load(Param("b"), GP64())
 	bStep := stride(e, "bStep")
 	sums := zeros(v, rows*vectors)
+	prefetch(v, stride(e, "cRow"), rows, vectors)
 	Label("step")
 	step(e, v, a, b, sums, rows, vectors)
 	a.advance(aStep)
@@ -54,6 +55,17 @@ func tile(e element, v vector, rows, vectors int) {
 	finish(e, v, sums, vectors)
 	VZEROUPPER()
 	RET()
+}
+
+// prefetch asks for the lines of c, which are often not in a near cache.
+func prefetch(v vector, cRow Register, rows, vectors int) {
+	c := Load(Param("c"), GP64())
+	for range rows {
+		for j := 0; j < vectors*v.bytes; j += 64 {
+			PREFETCHT0(Mem{Base: c, Disp: j})
+		}
+		ADDQ(cRow, c)
+	}
 }
 
 // step adds the products of one column of a and one row of b to the sums.
