@@ -12,8 +12,8 @@ type accumulator interface{ int64 | uint64 | float64 }
 // folders has the loops of each reduction by element type. Half types and sums of
 // complex elements are brought to float32 before.
 var folders = map[Reduction]map[dtype.Type]fold{
-	Sum:  byType(sums[uint8, uint64], sums[uint16, uint64], sums[uint32, uint64], sums[uint64, uint64], sums[int8, int64], sums[int16, int64], sums[int32, int64], sums[int64, int64], sums[float32, float64], sums[float64, float64]),
-	Mean: byType(means[uint8], means[uint16], means[uint32], means[uint64], means[int8], means[int16], means[int32], means[int64], means[float32], means[float64]),
+	Sum:  byType(sums[uint8, uint64], sums[uint16, uint64], sums[uint32, uint64], sums[uint64, uint64], sums[int8, int64], sums[int16, int64], sums[int32, int64], sums[int64, int64], floatSums[float32], floatSums[float64]),
+	Mean: byType(means[uint8], means[uint16], means[uint32], means[uint64], means[int8], means[int16], means[int32], means[int64], floatMeans[float32], floatMeans[float64]),
 	Prod: with(byType(prods[uint8, uint64], prods[uint16, uint64], prods[uint32, uint64], prods[uint64, uint64], prods[int8, int64], prods[int16, int64], prods[int32, int64], prods[int64, int64], prods[float32, float64], prods[float64, float64]), erase(complexProds)),
 	Max:  with(byType(maxs[uint8], maxs[uint16], maxs[uint32], maxs[uint64], maxs[int8], maxs[int16], maxs[int32], maxs[int64], maxs[float32], maxs[float64]), erase(picks(before))),
 	Min:  with(byType(mins[uint8], mins[uint16], mins[uint32], mins[uint64], mins[int8], mins[int16], mins[int32], mins[int64], mins[float32], mins[float64]), erase(picks(after))),
@@ -45,6 +45,15 @@ func sums[T realNumber, A accumulator]() fold {
 
 func means[T realNumber]() fold {
 	return erase(folder[T, float64]{row: sumRow[T, float64], columns: sumColumns[T, float64], store: storeMean})
+}
+
+// floatSums and floatMeans add rows by the active level.
+func floatSums[T float]() fold {
+	return erase(folder[T, float64]{row: sumFloats[T], columns: sumColumns[T, float64], store: storeAs[float64]})
+}
+
+func floatMeans[T float]() fold {
+	return erase(folder[T, float64]{row: sumFloats[T], columns: sumColumns[T, float64], store: storeMean})
 }
 
 func prods[T realNumber, A accumulator]() fold {

@@ -40,6 +40,9 @@ type kernels struct {
 	gemm64    *gemm[float64]
 	vectors32 vectors[float32]
 	vectors64 vectors[float64]
+	sums32    summing[float32]
+	sums64    summing[float64]
+	softmax32 func(n int, y, x *float32)
 }
 
 // chosen is the level that LOCKSTEP_KERNEL asks for, else the best one.

@@ -67,6 +67,9 @@ var avx2 = kernels{
 			Minimum: dMinY,
 		},
 	},
+	sums32:    summing[float32]{sSumY, sSumOfFourY},
+	sums64:    summing[float64]{dSumY, dSumOfFourY},
+	softmax32: sSoftmaxY,
 }
 
 var avx512 = kernels{
@@ -118,4 +121,7 @@ var avx512 = kernels{
 			Minimum: dMinZ,
 		},
 	},
+	sums32:    summing[float32]{sSumZ, sSumOfFourZ},
+	sums64:    summing[float64]{dSumZ, dSumOfFourZ},
+	softmax32: sSoftmaxZ,
 }

@@ -24,7 +24,7 @@ func normalize[T float](y, scale, x []T, n int, eps float64, center bool) {
 		row, out := x[i*n:(i+1)*n], y[i*n:(i+1)*n]
 		mean := 0.0
 		if center {
-			mean = sumRow[T, float64](row) / float64(n)
+			mean = sumFloats(row) / float64(n)
 		}
 		r := 1 / math.Sqrt(meanSquare(row, mean)+eps)
 		scale[i] = T(r)

@@ -24,14 +24,26 @@ const (
 func Rows(op RowOp, t dtype.Type, y, x []byte, n int) {
 	switch t {
 	case dtype.Float32:
-		eachRow(op, buffer.As[float32](y), buffer.As[float32](x), n)
+		rows32(active(), op, buffer.As[float32](y), buffer.As[float32](x), n)
 	case dtype.Float64:
 		eachRow(op, buffer.As[float64](y), buffer.As[float64](x), n)
 	default:
 		wideX, wideY := make([]float32, len(x)/2), make([]float32, len(y)/2)
 		Widen(t, wideX, x)
-		eachRow(op, wideY, wideX, n)
+		rows32(active(), op, wideY, wideX, n)
 		Narrow(t, y, wideY)
+	}
+}
+
+// rows32 computes softmax by the level where it has that.
+func rows32(k *kernels, op RowOp, y, x []float32, n int) {
+	if op != Softmax || k.softmax32 == nil {
+		eachRow(op, y, x, n)
+		return
+	}
+	for i := 0; i < len(x); i += n {
+		_, _ = x[i+n-1], y[i+n-1]
+		k.softmax32(n, &y[i], &x[i])
 	}
 }
 

@@ -74,7 +74,7 @@ func (w *writer) loop(label, next string, vectors int, n Register, pointers []Re
 
 // rest handles n elements, fewer than a vector.
 func (w *writer) rest(n Register, pointers []Register, f body) {
-	load, store := w.mask(n)
+	load, store, _ := w.mask(n)
 	x := make([]VecVirtual, len(pointers)-1)
 	for j := range x {
 		x[j] = w.new()
@@ -85,7 +85,7 @@ func (w *writer) rest(n Register, pointers []Register, f body) {
 
 // mask makes a mask for the first n elements of a vector and returns how to load
 // and store by it. Elements that are not loaded are zero.
-func (w *writer) mask(n Register) (load, store func(from, to Op)) {
+func (w *writer) mask(n Register) (load, store func(from, to Op), m *edgeMask) {
 	if w.letter == "Z" {
 		MOVQ(n, RCX)
 		bits := GP64()
@@ -94,7 +94,7 @@ func (w *writer) mask(n Register) (load, store func(from, to Op)) {
 		DECQ(bits)
 		k := K()
 		KMOVW(bits.As32(), k)
-		return func(from, to Op) { w.moveZeroed(from, k, to) }, func(from, to Op) { w.move(from, k, to) }
+		return func(from, to Op) { w.moveZeroed(from, k, to) }, func(from, to Op) { w.move(from, k, to) }, &edgeMask{k: k}
 	}
 	at := GP64()
 	LEAQ(edge(), at)
@@ -103,9 +103,10 @@ func (w *writer) mask(n Register) (load, store func(from, to Op)) {
 	MOVQ(n, bytes)
 	SHLQ(U8(shift(w.element)), bytes)
 	SUBQ(bytes, at)
-	m := w.new()
-	VMOVUPS(Mem{Base: at}, m)
-	return func(from, to Op) { w.moveMasked(from, m, to) }, func(from, to Op) { w.moveMasked(from, m, to) }
+	ones := w.new()
+	VMOVUPS(Mem{Base: at}, ones)
+	masked := func(from, to Op) { w.moveMasked(from, ones, to) }
+	return masked, masked, &edgeMask{m: ones}
 }
 
 func shift(e element) uint64 { return map[int]uint64{4: 2, 8: 3}[e.size] }

@@ -18,6 +18,7 @@ var files = map[string]func(){
 	"gemm":       gemm,
 	"arithmetic": arithmetic,
 	"functions":  functions,
+	"rows":       rows,
 }
 
 func main() {
