@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,6 +81,10 @@ func processes(text string) []int {
 }
 
 func TestSignalsToLaunchEndTheJob(t *testing.T) {
+	// Where the tests run under nohup, launch would inherit that and rightly go on.
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangUps) })
 	for _, c := range []struct {
 		name   string
 		signal syscall.Signal
