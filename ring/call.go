@@ -149,13 +149,17 @@ func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
 	return x, nil
 }
 
-// late is the error of a collective that begins after the group's end; for the
-// collective about which others have found that the ranks disagree it is that.
+// late is the error of a collective whose group has ended; for the one about
+// which the ranks are found to disagree it is that.
 func (c *comm) late(x *exchange) error {
-	if c.disputed(x.head.sequence) {
+	ended := c.life.Err() != nil // asked first: peers that settle a dispute break the group afterwards
+	switch {
+	case c.disputed(x.head.sequence):
 		return c.settle(x)
+	case ended:
+		return c.failure(string(x.call))
 	}
-	return c.usable(string(x.call))
+	return nil
 }
 
 // conclude turns what stopped a collective into its error, and breaks the group.
@@ -164,12 +168,11 @@ func (c *comm) conclude(x *exchange, err error) error {
 	if errors.Is(err, errDiffers) {
 		c.disagree(x.head.sequence)
 	}
+	if over := c.late(x); over != nil {
+		return over
+	}
 	var at *linkError
 	switch {
-	case c.disputed(x.head.sequence):
-		return c.settle(x)
-	case c.life.Err() != nil:
-		return c.failure(op)
 	case x.ctx.Err() != nil:
 		return c.absence(x)
 	case errors.As(err, &at):
@@ -190,11 +193,8 @@ func (c *comm) explainLink(x *exchange, at *linkError) error {
 		at.err = errLeft
 	case <-timer.C:
 	}
-	switch {
-	case c.disputed(x.head.sequence):
-		return c.settle(x)
-	case c.life.Err() != nil:
-		return c.failure(string(x.call))
+	if over := c.late(x); over != nil {
+		return over
 	}
 	return c.giveUp(at.peer, c.peerError(string(x.call), at.peer, at.err))
 }

@@ -106,6 +106,12 @@ func (c *comm) tell(m notice) {
 	}
 }
 
+// announce tells all other members that the group is broken here.
+func (c *comm) announce(m notice) {
+	m.group = c.id
+	c.node.announce(c.ranks, m) // this rank has no connection to itself
+}
+
 // take acts on what has come for this group. The node's lock is held. An error
 // leaves a connection with the caller.
 func (c *comm) take(e event) error {
@@ -185,16 +191,25 @@ func (c *comm) heardBreak(r int, m notice) {
 	c.fail(f)
 }
 
-// fail breaks the group at this rank; the first fault stays.
-func (c *comm) fail(f fault) {
+// blame notes why the group will be broken; the first fault stays.
+func (c *comm) blame(f fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fault != nil || c.closed {
+	if c.fault == nil && !c.closed {
+		c.fault = &f
+	}
+}
+
+// fail breaks the group at this rank.
+func (c *comm) fail(f fault) {
+	c.blame(f)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.life.Err() != nil {
 		return
 	}
-	c.fault = &f
 	c.end()
-	if !c.running || c.sequence > f.spares {
+	if !c.running || c.sequence > c.fault.spares {
 		c.haltLocked()
 	}
 	c.hangUpMessages()
@@ -237,8 +252,10 @@ func (c *comm) hangUpMessages() {
 
 // Break fails all calls here, and all calls at the peers with the given reason.
 func (c *comm) Break(reason error) {
-	c.tell(notice{kind: broke, rank: nobody, number: c.wellDone(), text: reason.Error()})
-	c.fail(fault{peer: -1, by: c.rank, err: reason})
+	f := fault{peer: -1, by: c.rank, err: reason}
+	c.blame(f)
+	c.announce(notice{kind: broke, rank: nobody, number: c.wellDone(), text: reason.Error()})
+	c.fail(f)
 }
 
 // giveUp breaks the group because of err, which is what the call that found out
@@ -250,7 +267,8 @@ func (c *comm) giveUp(on int, err error) error {
 	if on >= 0 && errors.As(err, &about) {
 		m.rank, m.text, f.err = uint32(c.ranks[on]), about.Err.Error(), about.Err
 	}
-	c.tell(m)
+	c.blame(f)
+	c.announce(m)
 	c.fail(f)
 	return err
 }

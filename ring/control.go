@@ -16,7 +16,7 @@ type control struct {
 	node   *node
 	rank   int
 	conn   net.Conn
-	outbox chan notice
+	outbox chan posting
 
 	finish  chan struct{} // closed to have the writer send what is left and end
 	ending  sync.Once
@@ -29,18 +29,31 @@ const maxOutbox = 256
 
 func newControl(n *node, rank int, conn net.Conn) *control {
 	return &control{
-		node: n, rank: rank, conn: conn, outbox: make(chan notice, maxOutbox),
+		node: n, rank: rank, conn: conn, outbox: make(chan posting, maxOutbox),
 		finish: make(chan struct{}), written: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
 
-// post queues a notice; after the end it is dropped.
-func (k *control) post(m notice) {
+// posting is a notice on its way; sent, if not nil, gets a value once it has been
+// written.
+type posting struct {
+	notice
+	sent chan<- struct{}
+}
+
+// post queues a notice and reports whether there is still someone to write it.
+func (k *control) post(p posting) bool {
 	select {
 	case <-k.finish:
-	case k.outbox <- m:
+		return false
+	default:
+	}
+	select {
+	case k.outbox <- p:
+		return true
 	default:
 		k.conn.Close() // a peer that reads nothing is as good as gone
+		return false
 	}
 }
 
@@ -48,8 +61,8 @@ func (k *control) write() {
 	defer close(k.written)
 	for {
 		select {
-		case m := <-k.outbox:
-			if _, err := k.conn.Write(m.encode()); err != nil {
+		case p := <-k.outbox:
+			if !k.writeOne(p) {
 				return // the reader sees the same end, and reports it
 			}
 		case <-k.finish:
@@ -59,12 +72,20 @@ func (k *control) write() {
 	}
 }
 
+func (k *control) writeOne(p posting) bool {
+	_, err := k.conn.Write(p.encode())
+	if err == nil && p.sent != nil {
+		p.sent <- struct{}{}
+	}
+	return err == nil
+}
+
 // writeRest sends what was posted before the end and closes this direction.
 func (k *control) writeRest() {
 	for {
 		select {
-		case m := <-k.outbox:
-			if _, err := k.conn.Write(m.encode()); err != nil {
+		case p := <-k.outbox:
+			if !k.writeOne(p) {
 				return
 			}
 		default:

@@ -148,7 +148,9 @@ func newTries() *tries { return &tries{start: time.Now(), pause: 20 * time.Milli
 // What fails because ctx has ended does not hide what failed before.
 func (t *tries) again(ctx context.Context, err error) bool {
 	t.count++
-	if ctx.Err() == nil || t.last == nil {
+	at, limited := ctx.Deadline()
+	ended := ctx.Err() != nil || limited && !time.Now().Before(at)
+	if !ended || t.last == nil {
 		t.last = err
 	}
 	var final *refusal

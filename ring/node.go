@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -229,7 +230,7 @@ func (n *node) admitControl(from int, conn net.Conn) error {
 func (n *node) adopt(rank int, conn net.Conn) {
 	k := newControl(n, rank, conn)
 	n.controls[rank].Store(k)
-	k.post(notice{kind: listens, number: uint64(n.listensAt)})
+	k.post(posting{notice: notice{kind: listens, number: uint64(n.listensAt)}})
 	n.work.Go(k.read)
 	n.work.Go(k.write)
 	if n.missing--; n.missing == 0 {
@@ -303,7 +304,32 @@ func (n *node) groups() []*comm {
 // tell queues a notice for a rank. It does not wait.
 func (n *node) tell(rank int, m notice) {
 	if k := n.controls[rank].Load(); k != nil {
-		k.post(m)
+		k.post(posting{notice: m})
+	}
+}
+
+// flushTime is how long announce waits for the system to take what it sends.
+const flushTime = 50 * time.Millisecond
+
+// announce tells ranks of an end, and returns when the system has the notices: a
+// program may exit on the error that it is about to get, and its peers shall not
+// take that for the cause.
+func (n *node) announce(ranks []int, m notice) {
+	sent := make(chan struct{}, len(ranks))
+	waiting := 0
+	for _, r := range ranks {
+		if k := n.controls[r].Load(); k != nil && k.post(posting{m, sent}) {
+			waiting++
+		}
+	}
+	timer := time.NewTimer(flushTime)
+	defer timer.Stop()
+	for range waiting {
+		select {
+		case <-sent:
+		case <-timer.C:
+			return
+		}
 	}
 }
 
@@ -392,16 +418,18 @@ func (n *node) lose(rank int, err error) {
 		return
 	}
 	n.log.Debug("ring: rank lost", "peer", rank, "err", err)
-	for r := range n.size {
-		if r != rank {
-			n.tell(r, notice{kind: lost, group: n.root.id, rank: uint32(rank), text: err.Error()})
+	groups := n.groups()
+	each := func(do func(*comm, fault)) {
+		for _, c := range groups {
+			if r := c.member(rank); r >= 0 {
+				do(c, fault{peer: r, by: -1, err: err})
+			}
 		}
 	}
-	for _, c := range n.groups() {
-		if r := c.member(rank); r >= 0 {
-			c.fail(fault{peer: r, by: -1, err: err})
-		}
-	}
+	each((*comm).blame)
+	others := slices.DeleteFunc(everyone(n.size), func(r int) bool { return r == rank })
+	n.announce(others, notice{kind: lost, group: n.root.id, rank: uint32(rank), text: err.Error()})
+	each((*comm).fail)
 }
 
 // address is where a rank listens; empty while that is not known.

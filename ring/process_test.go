@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 	fmt.Println("end:", err)
 }
 
-// sumUntilError is a training loop, as far as the ring can see.
+// sumUntilError is a training loop, as far as the ring can see. It exits on the
+// error without a Close.
 func sumUntilError(comm group.Communicator) error {
 	data := make([]byte, 1<<20)
 	for {
