@@ -18,6 +18,7 @@ type verdict struct {
 	demand
 	got, other float64
 	measured   bool // ours
+	disturbed  bool // one of the two
 	status     string
 }
 
@@ -39,9 +40,10 @@ func (r *results) judge(all []demand) []verdict {
 }
 
 func (r *results) judgeOne(d demand) verdict {
-	got, _, mine := r.best(d.ours)
-	other, _, theirs := r.best(d.than)
+	got, a, mine := r.best(d.ours)
+	other, b, theirs := r.best(d.than)
 	v := verdict{demand: d, got: got, other: other, measured: mine, status: missed}
+	v.disturbed = mine && len(a.Values) == 0 || theirs && len(b.Values) == 0
 	switch {
 	case !mine && (r.options.quick || r.options.only != nil):
 		v.status = open

@@ -14,7 +14,8 @@ func fixture(o *options) *results {
 
 func (r *results) put(at cell, detail string, values ...float64) {
 	for _, v := range values {
-		r.attempt(at, detail).add(v)
+		a := r.attempt(at, detail)
+		a.Values = append(a.Values, v)
 	}
 }
 
@@ -61,8 +62,34 @@ func TestBestOfAlternatives(t *testing.T) {
 	at := cell{two, gloo, 4}
 	r.put(at, "ring", 1, 20, 30)
 	r.put(at, "bcube", 14, 16)
-	if value, detail, ok := r.best(at); !ok || value != 15 || detail != "bcube" {
-		t.Errorf("got %v of %q, want the median 15 of bcube", value, detail)
+	if value, a, ok := r.best(at); !ok || value != 15 || a.Detail != "bcube" {
+		t.Errorf("got %v of %v, want the median 15 of bcube", value, a)
+	}
+}
+
+func TestDisturbedFiguresCountWhereThereAreNoOthers(t *testing.T) {
+	s, at := scenarios[0], cell{two, ringTCP, 4}
+	for _, c := range []struct {
+		name   string
+		shares []float64 // of other processes during launches that took 10, 20, 30 ...
+		want   float64
+		mark   string
+	}{
+		{"all quiet", []float64{0, 0.05, 0.1}, 20, met},
+		{"one disturbed", []float64{0.5, 0, 0}, 25, met},
+		{"all disturbed", []float64{0.2, 0.9, 1}, 20, "~" + met},
+		{"not known", []float64{-1}, 10, met},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := fixture(&options{})
+			for i, share := range c.shares {
+				r.add(s, r.field[0], []figure{{4, float64(10 * (i + 1))}}, share)
+			}
+			v := r.judgeOne(demand{ours: at, plus: 100})
+			if v.got != c.want || v.mark() != c.mark {
+				t.Errorf("got %v, %s, want %v, %s", v.got, v.mark(), c.want, c.mark)
+			}
+		})
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -83,6 +84,7 @@ type options struct {
 	json    string
 	section string
 	launch  string
+	wait    time.Duration
 	work    bool // print what is started
 
 	progress io.Writer
@@ -101,6 +103,7 @@ func newFlags(o *options, out io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.json, "json", "", "write all figures to `FILE`")
 	flags.StringVar(&o.section, "write", "", "put tables and ratios between the markers of the document `FILE`")
 	flags.StringVar(&o.launch, "launch", "./launch", "the launcher `PROGRAM` that starts ranks of the ring and of Gloo")
+	flags.DurationVar(&o.wait, "wait", 0, "before each launch wait up to `TIME` for a quiet machine")
 	flags.BoolVar(&o.work, "x", false, "print what is started")
 	return flags
 }

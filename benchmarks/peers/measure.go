@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // measureAll launches everything by turns and gathers the figures.
@@ -32,6 +33,21 @@ func measureAll(ctx context.Context, o *options) (*results, error) {
 	}
 	r.foreign = before.foreignShare()
 	return r, nil
+}
+
+// sample is how long the machine is watched to find it quiet.
+const sample = 200 * time.Millisecond
+
+// awaitQuiet returns once other processes leave the cores alone, at the latest
+// when the time for that has passed.
+func (r *results) awaitQuiet(ctx context.Context) {
+	for until := time.Now().Add(r.options.wait); time.Now().Before(until) && ctx.Err() == nil; {
+		before := readBusy()
+		time.Sleep(sample)
+		if before.foreignShare() <= quiet {
+			return
+		}
+	}
 }
 
 // wants reports whether a contender carries out a scenario in this run.
@@ -84,10 +100,13 @@ func (r *results) round(ctx context.Context, number int) error {
 func (r *results) launch(ctx context.Context, s scenario, c contender) error {
 	command, err := c.command(s, r.options.effort())
 	var figures []figure
+	var before busy
 	if err == nil {
 		if r.options.work {
 			fmt.Fprintln(r.options.progress, strings.Join(command, " "))
 		}
+		r.awaitQuiet(ctx)
+		before = readBusy()
 		figures, err = carryOut(ctx, command)
 	}
 	if ctx.Err() != nil {
@@ -98,6 +117,6 @@ func (r *results) launch(ctx context.Context, s scenario, c contender) error {
 		r.fail(s, c, err)
 		return nil
 	}
-	r.add(s, c, figures)
+	r.add(s, c, figures, before.foreignShare())
 	return nil
 }

@@ -75,6 +75,8 @@ type ratio struct {
 	Got      float64 `json:"got"`
 	Other    float64 `json:"other"`
 	Status   string  `json:"status"`
+	// Disturbed says that one of the two figures comes from disturbed launches alone.
+	Disturbed bool `json:"disturbed"`
 }
 
 func (r *results) writeJSON(file string) error {
@@ -119,7 +121,7 @@ func (s scenario) measured() string {
 func (r *results) jsonRatios() []ratio {
 	var all []ratio
 	for _, v := range r.judge(demands()) {
-		all = append(all, ratio{v.part, v.ours.scenario, v.ours.row, v.ours.bytes, v.than.row, v.factor, v.plus, v.got, v.other, v.status})
+		all = append(all, ratio{v.part, v.ours.scenario, v.ours.row, v.ours.bytes, v.than.row, v.factor, v.plus, v.got, v.other, v.status, v.disturbed})
 	}
 	return all
 }

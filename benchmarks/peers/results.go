@@ -14,8 +14,21 @@ type cell struct {
 
 // attempt is one contender's repetitions in one cell, over all rounds.
 type attempt struct {
-	Detail string    `json:"detail,omitempty"`
-	Values []float64 `json:"values"`
+	Detail    string    `json:"detail,omitempty"`
+	Values    []float64 `json:"values"`
+	Disturbed []float64 `json:"disturbed,omitempty"` // of launches beside which others worked
+}
+
+// quiet is up to what share of the cores other processes may use for a figure to
+// count as undisturbed.
+const quiet = 0.1
+
+// median is that of the undisturbed values if there are any.
+func (a *attempt) median() float64 {
+	if len(a.Values) == 0 {
+		return median(a.Disturbed)
+	}
+	return median(a.Values)
 }
 
 // results is everything that a run has measured.
@@ -29,6 +42,8 @@ type results struct {
 	field     []contender
 	cells     map[cell][]*attempt
 	failures  []failure
+	launches  int
+	disturbed int // of the launches
 }
 
 // failure is a launch that came to nothing.
@@ -45,14 +60,22 @@ func newResults(o *options, field []contender) *results {
 	}
 }
 
-func (r *results) add(s scenario, c contender, figures []figure) {
+// add takes the figures of one launch, during which other processes used a share
+// of the cores.
+func (r *results) add(s scenario, c contender, figures []figure, foreign float64) {
+	r.launches++
+	if foreign > quiet {
+		r.disturbed++
+	}
 	for _, f := range figures {
-		at := cell{s.name(), c.row, f.bytes}
-		r.attempt(at, c.detail).add(f.value)
+		a := r.attempt(cell{s.name(), c.row, f.bytes}, c.detail)
+		if foreign > quiet {
+			a.Disturbed = append(a.Disturbed, f.value)
+		} else {
+			a.Values = append(a.Values, f.value)
+		}
 	}
 }
-
-func (a *attempt) add(value float64) { a.Values = append(a.Values, value) }
 
 func (r *results) attempt(at cell, detail string) *attempt {
 	for _, a := range r.cells[at] {
@@ -70,13 +93,13 @@ func (r *results) fail(s scenario, c contender, err error) {
 }
 
 // best is the lowest median among the contenders of a cell.
-func (r *results) best(at cell) (value float64, detail string, ok bool) {
+func (r *results) best(at cell) (value float64, best *attempt, ok bool) {
 	for _, a := range r.cells[at] {
-		if m := median(a.Values); !ok || m < value {
-			value, detail, ok = m, a.Detail, true
+		if m := a.median(); !ok || m < value {
+			value, best, ok = m, a, true
 		}
 	}
-	return value, detail, ok
+	return value, best, ok
 }
 
 func median(values []float64) float64 {

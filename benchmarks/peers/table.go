@@ -36,19 +36,17 @@ func (r *results) preface(w io.Writer) {
 	}
 }
 
-// quiet is up to what share of the cores other processes may use before the
-// figures are said to come from a busy machine.
-const quiet = 0.05
-
+// company says what else the machine did.
 func (r *results) company() string {
-	share := fmt.Sprintf("Other processes used %.0f %% of the cores meanwhile", 100*r.foreign)
-	switch {
-	case r.foreign < 0:
+	if r.foreign < 0 {
 		return "What other processes did meanwhile is not known."
-	case r.foreign > quiet:
-		return share + ": **a busy machine, the figures say little.**"
 	}
-	return share + "."
+	text := fmt.Sprintf("Other processes used %.0f %% of the cores meanwhile", 100*r.foreign)
+	if r.disturbed == 0 {
+		return text + "."
+	}
+	return fmt.Sprintf("%s and disturbed %d of %d launches (more than %.0f %%): **figures from those alone, marked ~, and ratios made of them say little.**",
+		text, r.disturbed, r.launches, 100*quiet)
 }
 
 func plural(n int, word string) string {
@@ -86,13 +84,16 @@ func columnName(s scenario, bytes int) string {
 }
 
 func (r *results) shown(s scenario, row string, bytes int) string {
-	value, detail, ok := r.best(cell{s.name(), row, bytes})
+	value, best, ok := r.best(cell{s.name(), row, bytes})
 	if !ok {
 		return "–"
 	}
 	text := s.unit.show(value, bytes)
+	if len(best.Values) == 0 {
+		text = "~" + text
+	}
 	if row == gloo {
-		text += " " + detail
+		text += " " + best.Detail
 	}
 	return text
 }
@@ -129,9 +130,13 @@ func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 func (r *results) ratios(w io.Writer, all []verdict) {
 	counts := map[string]int{}
 	for _, v := range all {
-		counts[v.status]++
+		counts[v.mark()]++
 	}
-	fmt.Fprintf(w, "\nRatios: %d met, %d missed, %d open for want of a figure\n\n", counts[met], counts[missed], counts[open])
+	fmt.Fprintf(w, "\nRatios: %d met, %d missed, %d open for want of a figure", counts[met], counts[missed], counts[open]+counts["~"+open])
+	if met, missed := counts["~"+met], counts["~"+missed]; met+missed > 0 {
+		fmt.Fprintf(w, "; by disturbed figures %d met, %d missed", met, missed)
+	}
+	fmt.Fprint(w, "\n\n")
 	fmt.Fprintln(w, "| part | ours | size | than | wanted | reached | |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|")
 	for _, v := range all {
@@ -139,7 +144,7 @@ func (r *results) ratios(w io.Writer, all []verdict) {
 			continue
 		}
 		fmt.Fprintf(w, "| %s | %s, %s | %s | %s | %s | %s | %s |\n",
-			v.part, v.ours.scenario, v.ours.row, sizeName(v.ours.bytes), v.than.row, v.terms(), v.reached(), v.status)
+			v.part, v.ours.scenario, v.ours.row, sizeName(v.ours.bytes), v.than.row, v.terms(), v.reached(), v.mark())
 	}
 }
 
@@ -156,4 +161,12 @@ func (v verdict) reached() string {
 		return fmt.Sprintf("%s µs more", short(v.got-v.other))
 	}
 	return fmt.Sprintf("%.2f× (%s to %s µs)", v.got/v.other, short(v.got), short(v.other))
+}
+
+// mark is the outcome, with a sign when a disturbed figure had part in it.
+func (v verdict) mark() string {
+	if v.disturbed {
+		return "~" + v.status
+	}
+	return v.status
 }

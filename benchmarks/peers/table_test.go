@@ -45,21 +45,27 @@ func TestShort(t *testing.T) {
 
 func TestCompanyIsNotHidden(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		foreign float64
-		want    string
+		name                string
+		foreign             float64
+		launches, disturbed int
+		want                string
 	}{
-		{"quiet", 0.02, "Other processes used 2 % of the cores meanwhile."},
-		{"busy", 0.5, "a busy machine"},
-		{"not known", -1, "not known"},
+		{"quiet", 0.02, 9, 0, "Other processes used 2 % of the cores meanwhile."},
+		{"busy", 0.5, 9, 7, "disturbed 7 of 9 launches"},
+		{"not known", -1, 9, 0, "not known"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := fixture(&options{})
-			r.foreign = c.foreign
+			r.foreign, r.launches, r.disturbed = c.foreign, c.launches, c.disturbed
 			if got := r.company(); !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+	r := fixture(&options{})
+	r.add(scenarios[0], r.field[0], []figure{{4, 5}}, 0.5)
+	if got := r.shown(scenarios[0], ringTCP, 4); got != "~5" {
+		t.Errorf("a disturbed figure is shown as %q, want ~5", got)
 	}
 }
 
