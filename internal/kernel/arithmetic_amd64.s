@@ -274,156 +274,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func sMaxY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
-TEXT ·sMaxY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ      AX, $0x00000010
-	JLT       one
-	VMOVUPS   (DX), Y0
-	VMOVUPS   (BX), Y1
-	VMAXPS    Y1, Y0, Y2
-	VMAXPS    Y0, Y1, Y3
-	VANDPS    Y3, Y2, Y2
-	VADDPS    Y1, Y0, Y3
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y3, Y2, Y0
-	VMOVUPS   Y0, (CX)
-	VMOVUPS   32(DX), Y0
-	VMOVUPS   32(BX), Y1
-	VMAXPS    Y1, Y0, Y2
-	VMAXPS    Y0, Y1, Y3
-	VANDPS    Y3, Y2, Y2
-	VADDPS    Y1, Y0, Y3
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y3, Y2, Y0
-	VMOVUPS   Y0, 32(CX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000040, DX
-	ADDQ      $0x00000040, BX
-	SUBQ      $0x00000010, AX
-	JMP       many
-
-one:
-	CMPQ      AX, $0x00000008
-	JLT       rest
-	VMOVUPS   (DX), Y0
-	VMOVUPS   (BX), Y1
-	VMAXPS    Y1, Y0, Y2
-	VMAXPS    Y0, Y1, Y3
-	VANDPS    Y3, Y2, Y2
-	VADDPS    Y1, Y0, Y3
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y3, Y2, Y0
-	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000020, CX
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000020, BX
-	SUBQ      $0x00000008, AX
-	JMP       one
-
-rest:
-	TESTQ      AX, AX
-	JZ         done
-	LEAQ       edge<>+0(SB), SI
-	ADDQ       $0x00000020, SI
-	SHLQ       $0x02, AX
-	SUBQ       AX, SI
-	VMOVUPS    (SI), Y0
-	VMASKMOVPS (DX), Y0, Y1
-	VMASKMOVPS (BX), Y0, Y2
-	VMAXPS     Y2, Y1, Y3
-	VMAXPS     Y1, Y2, Y4
-	VANDPS     Y4, Y3, Y3
-	VADDPS     Y2, Y1, Y4
-	VCMPPS     $0x03, Y2, Y1, Y1
-	VBLENDVPS  Y1, Y4, Y3, Y1
-	VMASKMOVPS Y1, Y0, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sMinY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
-TEXT ·sMinY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ      AX, $0x00000010
-	JLT       one
-	VMOVUPS   (DX), Y0
-	VMOVUPS   (BX), Y1
-	VMINPS    Y1, Y0, Y2
-	VMINPS    Y0, Y1, Y3
-	VORPS     Y3, Y2, Y2
-	VADDPS    Y1, Y0, Y3
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y3, Y2, Y0
-	VMOVUPS   Y0, (CX)
-	VMOVUPS   32(DX), Y0
-	VMOVUPS   32(BX), Y1
-	VMINPS    Y1, Y0, Y2
-	VMINPS    Y0, Y1, Y3
-	VORPS     Y3, Y2, Y2
-	VADDPS    Y1, Y0, Y3
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y3, Y2, Y0
-	VMOVUPS   Y0, 32(CX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000040, DX
-	ADDQ      $0x00000040, BX
-	SUBQ      $0x00000010, AX
-	JMP       many
-
-one:
-	CMPQ      AX, $0x00000008
-	JLT       rest
-	VMOVUPS   (DX), Y0
-	VMOVUPS   (BX), Y1
-	VMINPS    Y1, Y0, Y2
-	VMINPS    Y0, Y1, Y3
-	VORPS     Y3, Y2, Y2
-	VADDPS    Y1, Y0, Y3
-	VCMPPS    $0x03, Y1, Y0, Y0
-	VBLENDVPS Y0, Y3, Y2, Y0
-	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000020, CX
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000020, BX
-	SUBQ      $0x00000008, AX
-	JMP       one
-
-rest:
-	TESTQ      AX, AX
-	JZ         done
-	LEAQ       edge<>+0(SB), SI
-	ADDQ       $0x00000020, SI
-	SHLQ       $0x02, AX
-	SUBQ       AX, SI
-	VMOVUPS    (SI), Y0
-	VMASKMOVPS (DX), Y0, Y1
-	VMASKMOVPS (BX), Y0, Y2
-	VMINPS     Y2, Y1, Y3
-	VMINPS     Y1, Y2, Y4
-	VORPS      Y4, Y3, Y3
-	VADDPS     Y2, Y1, Y4
-	VCMPPS     $0x03, Y2, Y1, Y1
-	VBLENDVPS  Y1, Y4, Y3, Y1
-	VMASKMOVPS Y1, Y0, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
 // func sNegY(n int, z *float32, x *float32)
 // Requires: AVX
 TEXT ·sNegY(SB), NOSPLIT, $0-24
@@ -754,249 +604,151 @@ done:
 	VZEROUPPER
 	RET
 
-// func sAddZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
-TEXT ·sAddZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
+// func sMaxY(n int, z *float32, x *float32, y *float32)
+// Requires: AVX
+TEXT ·sMaxY(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ z+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ y+24(FP), BX
 
 many:
-	CMPQ    CX, $0x00000040
-	JLT     one
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMOVUPS 64(DX), Z0
-	VMOVUPS 64(BX), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)
-	VMOVUPS 128(DX), Z0
-	VMOVUPS 128(BX), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)
-	VMOVUPS 192(DX), Z0
-	VMOVUPS 192(BX), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000040, CX
-	JMP     many
+	CMPQ      AX, $0x00000010
+	JLT       one
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVUPS   Y0, (CX)
+	VMOVUPS   32(DX), Y0
+	VMOVUPS   32(BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVUPS   Y0, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x00000010, AX
+	JMP       many
 
 one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000010, CX
-	JMP     one
+	CMPQ      AX, $0x00000008
+	JLT       rest
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x00000008, AX
+	JMP       one
 
 rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (DX), K1, Z0
-	VMOVUPS.Z (BX), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), SI
+	ADDQ       $0x00000020, SI
+	SHLQ       $0x02, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y4
+	VANDPS     Y4, Y3, Y3
+	VADDPS     Y2, Y1, Y4
+	VCMPPS     $0x03, Y2, Y1, Y1
+	VBLENDVPS  Y1, Y4, Y3, Y1
+	VMASKMOVPS Y1, Y0, (CX)
 
 done:
 	VZEROUPPER
 	RET
 
-// func sSubZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
-TEXT ·sSubZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
+// func sMinY(n int, z *float32, x *float32, y *float32)
+// Requires: AVX
+TEXT ·sMinY(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ z+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ y+24(FP), BX
 
 many:
-	CMPQ    CX, $0x00000040
-	JLT     one
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMOVUPS 64(DX), Z0
-	VMOVUPS 64(BX), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)
-	VMOVUPS 128(DX), Z0
-	VMOVUPS 128(BX), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)
-	VMOVUPS 192(DX), Z0
-	VMOVUPS 192(BX), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000040, CX
-	JMP     many
+	CMPQ      AX, $0x00000010
+	JLT       one
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVUPS   Y0, (CX)
+	VMOVUPS   32(DX), Y0
+	VMOVUPS   32(BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVUPS   Y0, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x00000010, AX
+	JMP       many
 
 one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000010, CX
-	JMP     one
+	CMPQ      AX, $0x00000008
+	JLT       rest
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x00000008, AX
+	JMP       one
 
 rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (DX), K1, Z0
-	VMOVUPS.Z (BX), K1, Z1
-	VSUBPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sMulZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
-TEXT ·sMulZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ    CX, $0x00000040
-	JLT     one
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMOVUPS 64(DX), Z0
-	VMOVUPS 64(BX), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)
-	VMOVUPS 128(DX), Z0
-	VMOVUPS 128(BX), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)
-	VMOVUPS 192(DX), Z0
-	VMOVUPS 192(BX), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000040, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000010, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (DX), K1, Z0
-	VMOVUPS.Z (BX), K1, Z1
-	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sDivZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
-TEXT ·sDivZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ    CX, $0x00000040
-	JLT     one
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMOVUPS 64(DX), Z0
-	VMOVUPS 64(BX), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)
-	VMOVUPS 128(DX), Z0
-	VMOVUPS 128(BX), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)
-	VMOVUPS 192(DX), Z0
-	VMOVUPS 192(BX), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000040, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z0
-	VMOVUPS (BX), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000010, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (DX), K1, Z0
-	VMOVUPS.Z (BX), K1, Z1
-	VDIVPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), SI
+	ADDQ       $0x00000020, SI
+	SHLQ       $0x02, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y4
+	VORPS      Y4, Y3, Y3
+	VADDPS     Y2, Y1, Y4
+	VCMPPS     $0x03, Y2, Y1, Y1
+	VBLENDVPS  Y1, Y4, Y3, Y1
+	VMASKMOVPS Y1, Y0, (CX)
 
 done:
 	VZEROUPPER
@@ -1152,324 +904,6 @@ rest:
 	VCMPPS    $0x03, Z1, Z0, K2
 	VMOVUPS   Z2, Z0
 	VMOVUPS   Z3, K2, Z0
-	VMOVUPS   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sNegZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·sNegZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ         CX, $0x00000040
-	JLT          one
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      64(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, 64(AX)
-	VMOVUPS      128(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, 128(AX)
-	VMOVUPS      192(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000040, CX
-	JMP          many
-
-one:
-	CMPQ         CX, $0x00000010
-	JLT          rest
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000010, CX
-	JMP          one
-
-rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPS.Z    (DX), K1, Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sAbsZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·sAbsZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ         CX, $0x00000040
-	JLT          one
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      64(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)
-	VMOVUPS      128(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)
-	VMOVUPS      192(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000040, CX
-	JMP          many
-
-one:
-	CMPQ         CX, $0x00000010
-	JLT          rest
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000010, CX
-	JMP          one
-
-rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPS.Z    (DX), K1, Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sSquareZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
-TEXT ·sSquareZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ    CX, $0x00000040
-	JLT     one
-	VMOVUPS (DX), Z0
-	VMULPS  Z0, Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMOVUPS 64(DX), Z0
-	VMULPS  Z0, Z0, Z0
-	VMOVUPS Z0, 64(AX)
-	VMOVUPS 128(DX), Z0
-	VMULPS  Z0, Z0, Z0
-	VMOVUPS Z0, 128(AX)
-	VMOVUPS 192(DX), Z0
-	VMULPS  Z0, Z0, Z0
-	VMOVUPS Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	SUBQ    $0x00000040, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z0
-	VMULPS  Z0, Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (DX), K1, Z0
-	VMULPS    Z0, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sSqrtZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
-TEXT ·sSqrtZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPS (DX), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, (AX)
-	VMOVUPS 64(DX), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (DX), K1, Z0
-	VSQRTPS   Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sReciprocalZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
-TEXT ·sReciprocalZ(SB), NOSPLIT, $0-24
-	MOVQ         n+0(FP), CX
-	MOVQ         z+8(FP), AX
-	MOVQ         x+16(FP), DX
-	VBROADCASTSS s3f800000<>+0(SB), Z0
-
-many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPS (DX), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (DX), K1, Z1
-	VDIVPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func sRsqrtZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
-TEXT ·sRsqrtZ(SB), NOSPLIT, $0-24
-	MOVQ         n+0(FP), CX
-	MOVQ         z+8(FP), AX
-	MOVQ         x+16(FP), DX
-	VBROADCASTSS s3f800000<>+0(SB), Z0
-
-many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPS (DX), Z1
-	VSQRTPS Z1, Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VSQRTPS Z1, Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000010
-	JLT     rest
-	VMOVUPS (DX), Z1
-	VSQRTPS Z1, Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (DX), K1, Z1
-	VSQRTPS   Z1, Z1
-	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
 done:
@@ -1722,156 +1156,6 @@ rest:
 	VMASKMOVPD (DX), Y0, Y1
 	VMASKMOVPD (BX), Y0, Y2
 	VDIVPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dMaxY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
-TEXT ·dMaxY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ      AX, $0x00000008
-	JLT       one
-	VMOVUPD   (DX), Y0
-	VMOVUPD   (BX), Y1
-	VMAXPD    Y1, Y0, Y2
-	VMAXPD    Y0, Y1, Y3
-	VANDPD    Y3, Y2, Y2
-	VADDPD    Y1, Y0, Y3
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y3, Y2, Y0
-	VMOVUPD   Y0, (CX)
-	VMOVUPD   32(DX), Y0
-	VMOVUPD   32(BX), Y1
-	VMAXPD    Y1, Y0, Y2
-	VMAXPD    Y0, Y1, Y3
-	VANDPD    Y3, Y2, Y2
-	VADDPD    Y1, Y0, Y3
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y3, Y2, Y0
-	VMOVUPD   Y0, 32(CX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000040, DX
-	ADDQ      $0x00000040, BX
-	SUBQ      $0x00000008, AX
-	JMP       many
-
-one:
-	CMPQ      AX, $0x00000004
-	JLT       rest
-	VMOVUPD   (DX), Y0
-	VMOVUPD   (BX), Y1
-	VMAXPD    Y1, Y0, Y2
-	VMAXPD    Y0, Y1, Y3
-	VANDPD    Y3, Y2, Y2
-	VADDPD    Y1, Y0, Y3
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y3, Y2, Y0
-	VMOVUPD   Y0, (CX)
-	ADDQ      $0x00000020, CX
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000020, BX
-	SUBQ      $0x00000004, AX
-	JMP       one
-
-rest:
-	TESTQ      AX, AX
-	JZ         done
-	LEAQ       edge<>+0(SB), SI
-	ADDQ       $0x00000020, SI
-	SHLQ       $0x03, AX
-	SUBQ       AX, SI
-	VMOVUPS    (SI), Y0
-	VMASKMOVPD (DX), Y0, Y1
-	VMASKMOVPD (BX), Y0, Y2
-	VMAXPD     Y2, Y1, Y3
-	VMAXPD     Y1, Y2, Y4
-	VANDPD     Y4, Y3, Y3
-	VADDPD     Y2, Y1, Y4
-	VCMPPD     $0x03, Y2, Y1, Y1
-	VBLENDVPD  Y1, Y4, Y3, Y1
-	VMASKMOVPD Y1, Y0, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dMinY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
-TEXT ·dMinY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ      AX, $0x00000008
-	JLT       one
-	VMOVUPD   (DX), Y0
-	VMOVUPD   (BX), Y1
-	VMINPD    Y1, Y0, Y2
-	VMINPD    Y0, Y1, Y3
-	VORPD     Y3, Y2, Y2
-	VADDPD    Y1, Y0, Y3
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y3, Y2, Y0
-	VMOVUPD   Y0, (CX)
-	VMOVUPD   32(DX), Y0
-	VMOVUPD   32(BX), Y1
-	VMINPD    Y1, Y0, Y2
-	VMINPD    Y0, Y1, Y3
-	VORPD     Y3, Y2, Y2
-	VADDPD    Y1, Y0, Y3
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y3, Y2, Y0
-	VMOVUPD   Y0, 32(CX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000040, DX
-	ADDQ      $0x00000040, BX
-	SUBQ      $0x00000008, AX
-	JMP       many
-
-one:
-	CMPQ      AX, $0x00000004
-	JLT       rest
-	VMOVUPD   (DX), Y0
-	VMOVUPD   (BX), Y1
-	VMINPD    Y1, Y0, Y2
-	VMINPD    Y0, Y1, Y3
-	VORPD     Y3, Y2, Y2
-	VADDPD    Y1, Y0, Y3
-	VCMPPD    $0x03, Y1, Y0, Y0
-	VBLENDVPD Y0, Y3, Y2, Y0
-	VMOVUPD   Y0, (CX)
-	ADDQ      $0x00000020, CX
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000020, BX
-	SUBQ      $0x00000004, AX
-	JMP       one
-
-rest:
-	TESTQ      AX, AX
-	JZ         done
-	LEAQ       edge<>+0(SB), SI
-	ADDQ       $0x00000020, SI
-	SHLQ       $0x03, AX
-	SUBQ       AX, SI
-	VMOVUPS    (SI), Y0
-	VMASKMOVPD (DX), Y0, Y1
-	VMASKMOVPD (BX), Y0, Y2
-	VMINPD     Y2, Y1, Y3
-	VMINPD     Y1, Y2, Y4
-	VORPD      Y4, Y3, Y3
-	VADDPD     Y2, Y1, Y4
-	VCMPPD     $0x03, Y2, Y1, Y1
-	VBLENDVPD  Y1, Y4, Y3, Y1
 	VMASKMOVPD Y1, Y0, (CX)
 
 done:
@@ -2208,249 +1492,151 @@ done:
 	VZEROUPPER
 	RET
 
-// func dAddZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
-TEXT ·dAddZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
+// func dMaxY(n int, z *float64, x *float64, y *float64)
+// Requires: AVX
+TEXT ·dMaxY(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ z+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ y+24(FP), BX
 
 many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(DX), Z0
-	VMOVUPD 64(BX), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, 64(AX)
-	VMOVUPD 128(DX), Z0
-	VMOVUPD 128(BX), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, 128(AX)
-	VMOVUPD 192(DX), Z0
-	VMOVUPD 192(BX), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000020, CX
-	JMP     many
+	CMPQ      AX, $0x00000008
+	JLT       one
+	VMOVUPD   (DX), Y0
+	VMOVUPD   (BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVUPD   Y0, (CX)
+	VMOVUPD   32(DX), Y0
+	VMOVUPD   32(BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVUPD   Y0, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x00000008, AX
+	JMP       many
 
 one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000008, CX
-	JMP     one
+	CMPQ      AX, $0x00000004
+	JLT       rest
+	VMOVUPD   (DX), Y0
+	VMOVUPD   (BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x00000004, AX
+	JMP       one
 
 rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPD.Z (DX), K1, Z0
-	VMOVUPD.Z (BX), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), SI
+	ADDQ       $0x00000020, SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (DX), Y0, Y1
+	VMASKMOVPD (BX), Y0, Y2
+	VMAXPD     Y2, Y1, Y3
+	VMAXPD     Y1, Y2, Y4
+	VANDPD     Y4, Y3, Y3
+	VADDPD     Y2, Y1, Y4
+	VCMPPD     $0x03, Y2, Y1, Y1
+	VBLENDVPD  Y1, Y4, Y3, Y1
+	VMASKMOVPD Y1, Y0, (CX)
 
 done:
 	VZEROUPPER
 	RET
 
-// func dSubZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
-TEXT ·dSubZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
+// func dMinY(n int, z *float64, x *float64, y *float64)
+// Requires: AVX
+TEXT ·dMinY(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ z+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ y+24(FP), BX
 
 many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(DX), Z0
-	VMOVUPD 64(BX), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, 64(AX)
-	VMOVUPD 128(DX), Z0
-	VMOVUPD 128(BX), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, 128(AX)
-	VMOVUPD 192(DX), Z0
-	VMOVUPD 192(BX), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000020, CX
-	JMP     many
+	CMPQ      AX, $0x00000008
+	JLT       one
+	VMOVUPD   (DX), Y0
+	VMOVUPD   (BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVUPD   Y0, (CX)
+	VMOVUPD   32(DX), Y0
+	VMOVUPD   32(BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVUPD   Y0, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x00000008, AX
+	JMP       many
 
 one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000008, CX
-	JMP     one
+	CMPQ      AX, $0x00000004
+	JLT       rest
+	VMOVUPD   (DX), Y0
+	VMOVUPD   (BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x00000004, AX
+	JMP       one
 
 rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPD.Z (DX), K1, Z0
-	VMOVUPD.Z (BX), K1, Z1
-	VSUBPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dMulZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
-TEXT ·dMulZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(DX), Z0
-	VMOVUPD 64(BX), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, 64(AX)
-	VMOVUPD 128(DX), Z0
-	VMOVUPD 128(BX), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, 128(AX)
-	VMOVUPD 192(DX), Z0
-	VMOVUPD 192(BX), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000020, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000008, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPD.Z (DX), K1, Z0
-	VMOVUPD.Z (BX), K1, Z1
-	VMULPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dDivZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
-TEXT ·dDivZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
-
-many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(DX), Z0
-	VMOVUPD 64(BX), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPD Z0, 64(AX)
-	VMOVUPD 128(DX), Z0
-	VMOVUPD 128(BX), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPD Z0, 128(AX)
-	VMOVUPD 192(DX), Z0
-	VMOVUPD 192(BX), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPD Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x00000020, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z0
-	VMOVUPD (BX), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPD Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000008, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPD.Z (DX), K1, Z0
-	VMOVUPD.Z (BX), K1, Z1
-	VDIVPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), SI
+	ADDQ       $0x00000020, SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (DX), Y0, Y1
+	VMASKMOVPD (BX), Y0, Y2
+	VMINPD     Y2, Y1, Y3
+	VMINPD     Y1, Y2, Y4
+	VORPD      Y4, Y3, Y3
+	VADDPD     Y2, Y1, Y4
+	VCMPPD     $0x03, Y2, Y1, Y1
+	VBLENDVPD  Y1, Y4, Y3, Y1
+	VMASKMOVPD Y1, Y0, (CX)
 
 done:
 	VZEROUPPER
@@ -2606,324 +1792,6 @@ rest:
 	VCMPPD    $0x03, Z1, Z0, K2
 	VMOVUPD   Z2, Z0
 	VMOVUPD   Z3, K2, Z0
-	VMOVUPD   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dNegZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·dNegZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ         CX, $0x00000020
-	JLT          one
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      64(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, 64(AX)
-	VMOVUPD      128(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, 128(AX)
-	VMOVUPD      192(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000020, CX
-	JMP          many
-
-one:
-	CMPQ         CX, $0x00000008
-	JLT          rest
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000008, CX
-	JMP          one
-
-rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPD.Z    (DX), K1, Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dAbsZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·dAbsZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ         CX, $0x00000020
-	JLT          one
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      64(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, 64(AX)
-	VMOVUPD      128(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, 128(AX)
-	VMOVUPD      192(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000020, CX
-	JMP          many
-
-one:
-	CMPQ         CX, $0x00000008
-	JLT          rest
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000008, CX
-	JMP          one
-
-rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPD.Z    (DX), K1, Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dSquareZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
-TEXT ·dSquareZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ    CX, $0x00000020
-	JLT     one
-	VMOVUPD (DX), Z0
-	VMULPD  Z0, Z0, Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(DX), Z0
-	VMULPD  Z0, Z0, Z0
-	VMOVUPD Z0, 64(AX)
-	VMOVUPD 128(DX), Z0
-	VMULPD  Z0, Z0, Z0
-	VMOVUPD Z0, 128(AX)
-	VMOVUPD 192(DX), Z0
-	VMULPD  Z0, Z0, Z0
-	VMOVUPD Z0, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	SUBQ    $0x00000020, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z0
-	VMULPD  Z0, Z0, Z0
-	VMOVUPD Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000008, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (DX), K1, Z0
-	VMULPD    Z0, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dSqrtZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
-TEXT ·dSqrtZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-
-many:
-	CMPQ    CX, $0x00000010
-	JLT     one
-	VMOVUPD (DX), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(DX), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPD Z0, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPD Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000008, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (DX), K1, Z0
-	VSQRTPD   Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dReciprocalZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
-TEXT ·dReciprocalZ(SB), NOSPLIT, $0-24
-	MOVQ         n+0(FP), CX
-	MOVQ         z+8(FP), AX
-	MOVQ         x+16(FP), DX
-	VBROADCASTSD d3ff0000000000000<>+0(SB), Z0
-
-many:
-	CMPQ    CX, $0x00000010
-	JLT     one
-	VMOVUPD (DX), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)
-	VMOVUPD 64(DX), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPD Z1, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000008, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (DX), K1, Z1
-	VDIVPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func dRsqrtZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
-TEXT ·dRsqrtZ(SB), NOSPLIT, $0-24
-	MOVQ         n+0(FP), CX
-	MOVQ         z+8(FP), AX
-	MOVQ         x+16(FP), DX
-	VBROADCASTSD d3ff0000000000000<>+0(SB), Z0
-
-many:
-	CMPQ    CX, $0x00000010
-	JLT     one
-	VMOVUPD (DX), Z1
-	VSQRTPD Z1, Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)
-	VMOVUPD 64(DX), Z1
-	VSQRTPD Z1, Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPD Z1, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, CX
-	JMP     many
-
-one:
-	CMPQ    CX, $0x00000008
-	JLT     rest
-	VMOVUPD (DX), Z1
-	VSQRTPD Z1, Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPD Z1, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000008, CX
-	JMP     one
-
-rest:
-	TESTQ     CX, CX
-	JZ        done
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (DX), K1, Z1
-	VSQRTPD   Z1, Z1
-	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)
 
 done:

@@ -9,8 +9,40 @@ import (
 // stay in the first-level cache.
 const block = 512
 
+// conversion is what a level has for a half type: conversions of n elements, a
+// multiple of a vector's.
+type conversion struct {
+	vector int
+	widen  func(n int, y *float32, x *uint16)
+	narrow func(n int, y *uint16, x *float32)
+}
+
+// widened converts as many elements as fill vectors and says how many these are.
+func (c conversion) widened(y []float32, x []uint16) int {
+	if c.widen == nil || len(x) < c.vector {
+		return 0
+	}
+	n := len(x) / c.vector * c.vector
+	_ = y[n-1]
+	c.widen(n, &y[0], &x[0])
+	return n
+}
+
+// narrowed is widened the other way.
+func (c conversion) narrowed(y []uint16, x []float32) int {
+	if c.narrow == nil || len(x) < c.vector {
+		return 0
+	}
+	n := len(x) / c.vector * c.vector
+	_ = y[n-1]
+	c.narrow(n, &y[0], &x[0])
+	return n
+}
+
 // Widen writes the exact values of half-precision elements of type t to y.
 func Widen(t dtype.Type, y []float32, x []byte) {
+	done := active().halves[t].widened(y, buffer.As[uint16](x))
+	y, x = y[done:], x[2*done:]
 	if t == dtype.Float16 {
 		for i, h := range buffer.As[dtype.F16](x) {
 			y[i] = h.Float32()
@@ -24,6 +56,8 @@ func Widen(t dtype.Type, y []float32, x []byte) {
 
 // Narrow rounds x once to half-precision elements of type t.
 func Narrow(t dtype.Type, y []byte, x []float32) {
+	done := active().halves[t].narrowed(buffer.As[uint16](y), x[:len(y)/2])
+	y, x = y[2*done:], x[done:]
 	if t == dtype.Float16 {
 		for i := range buffer.As[dtype.F16](y) {
 			buffer.As[dtype.F16](y)[i] = dtype.F16From(float64(x[i]))

@@ -2,7 +2,11 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/lockstep-go/lockstep/dtype"
+)
 
 // machine lists the levels that the processor has. Every processor with AVX2 and
 // FMA converts half precision, which the cpu package does not report.
@@ -70,6 +74,10 @@ var avx2 = kernels{
 	sums32:    summing[float32]{sSumY, sSumOfFourY},
 	sums64:    summing[float64]{dSumY, dSumOfFourY},
 	softmax32: sSoftmaxY,
+	halves: map[dtype.Type]conversion{
+		dtype.Float16:  {8, widenF16Y, narrowF16Y},
+		dtype.BFloat16: {8, widenBF16Y, narrowBF16Y},
+	},
 }
 
 var avx512 = kernels{
@@ -82,41 +90,41 @@ var avx512 = kernels{
 	}},
 	vectors32: vectors[float32]{
 		unary: map[Op]vector1[float32]{
-			Neg:        sNegZ,
-			Abs:        sAbsZ,
-			Square:     sSquareZ,
-			Sqrt:       sSqrtZ,
-			Reciprocal: sReciprocalZ,
-			Rsqrt:      sRsqrtZ,
+			Neg:        sNegY,
+			Abs:        sAbsY,
+			Square:     sSquareY,
+			Sqrt:       sSqrtY,
+			Reciprocal: sReciprocalY,
+			Rsqrt:      sRsqrtY,
 			Exp:        sExpZ,
 			Erf:        sErfZ,
 			Tanh:       sTanhZ,
 			Sigmoid:    sSigmoidZ,
 		},
 		binary: map[Op]vector2[float32]{
-			Add:     sAddZ,
-			Sub:     sSubZ,
-			Mul:     sMulZ,
-			Div:     sDivZ,
+			Add:     sAddY,
+			Sub:     sSubY,
+			Mul:     sMulY,
+			Div:     sDivY,
 			Maximum: sMaxZ,
 			Minimum: sMinZ,
 		},
 	},
 	vectors64: vectors[float64]{
 		unary: map[Op]vector1[float64]{
-			Neg:        dNegZ,
-			Abs:        dAbsZ,
-			Square:     dSquareZ,
-			Sqrt:       dSqrtZ,
-			Reciprocal: dReciprocalZ,
-			Rsqrt:      dRsqrtZ,
+			Neg:        dNegY,
+			Abs:        dAbsY,
+			Square:     dSquareY,
+			Sqrt:       dSqrtY,
+			Reciprocal: dReciprocalY,
+			Rsqrt:      dRsqrtY,
 			Exp:        dExpZ,
 		},
 		binary: map[Op]vector2[float64]{
-			Add:     dAddZ,
-			Sub:     dSubZ,
-			Mul:     dMulZ,
-			Div:     dDivZ,
+			Add:     dAddY,
+			Sub:     dSubY,
+			Mul:     dMulY,
+			Div:     dDivY,
 			Maximum: dMaxZ,
 			Minimum: dMinZ,
 		},
@@ -124,4 +132,8 @@ var avx512 = kernels{
 	sums32:    summing[float32]{sSumZ, sSumOfFourZ},
 	sums64:    summing[float64]{dSumZ, dSumOfFourZ},
 	softmax32: sSoftmaxZ,
+	halves: map[dtype.Type]conversion{
+		dtype.Float16:  {16, widenF16Z, narrowF16Z},
+		dtype.BFloat16: {16, widenBF16Z, narrowBF16Z},
+	},
 }

@@ -4,19 +4,20 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// arithmetic writes the elementwise functions that round once.
+// arithmetic writes the elementwise functions that round once. Those that wait for
+// memory or for a division gain nothing from wider vectors: they have AVX2 only.
 func arithmetic() {
 	for _, e := range []element{single, double} {
+		for _, f := range []struct {
+			name, doc string
+			op        op
+		}{{"Add", "x + y", e.add}, {"Sub", "x - y", e.sub}, {"Mul", "x · y", e.mul}, {"Div", "x / y", e.div}} {
+			each(e, ymm, f.name, f.doc, 2, 4, nil, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(f.op, x[0], x[1]) })
+		}
+		unary(e, ymm)
 		for _, v := range []vector{ymm, zmm} {
-			for _, f := range []struct {
-				name, doc string
-				op        op
-			}{{"Add", "x + y", e.add}, {"Sub", "x - y", e.sub}, {"Mul", "x · y", e.mul}, {"Div", "x / y", e.div}} {
-				each(e, v, f.name, f.doc, 2, 4, nil, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(f.op, x[0], x[1]) })
-			}
 			each(e, v, "Max", "the greater of x and y, +0 before -0 and NaN before all,", 2, 2, nil, extremum(e.max, e.and))
 			each(e, v, "Min", "the lesser of x and y, -0 before +0 and NaN before all,", 2, 2, nil, extremum(e.min, e.or))
-			unary(e, v)
 		}
 	}
 }

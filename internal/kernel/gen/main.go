@@ -19,6 +19,7 @@ var files = map[string]func(){
 	"arithmetic": arithmetic,
 	"functions":  functions,
 	"rows":       rows,
+	"halves":     halves,
 }
 
 func main() {
