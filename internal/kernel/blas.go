@@ -32,6 +32,24 @@ func (k *kernels) Dgemm(tA, tB blas.Transpose, m, n, depth int, alpha float64, a
 	gemmBLAS(k.gemm64, tA, tB, m, n, depth, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
+// Sgemv is y = alpha·A·x + beta·y as in BLAS, of arguments that are right.
+func (k *kernels) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
+	if tA != blas.NoTrans || incX != 1 {
+		k.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	k.dot32.rows(m, n, alpha, a, lda, x, beta, y, incY)
+}
+
+// Dgemv is Sgemv for float64.
+func (k *kernels) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
+	if tA != blas.NoTrans || incX != 1 {
+		k.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	k.dot64.rows(m, n, alpha, a, lda, x, beta, y, incY)
+}
+
 func gemmBLAS[T float](g *gemm[T], tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	if m == 0 || n == 0 {
 		return
@@ -59,7 +77,7 @@ func gemmBLAS[T float](g *gemm[T], tA, tB blas.Transpose, m, n, k int, alpha T, 
 		row := c[i*ldc:][:n]
 		scale(beta, row)
 		for j, v := range product[i*n:][:n] {
-			row[j] += alpha * v
+			row[j] += T(alpha * v)
 		}
 	}
 }

@@ -39,6 +39,8 @@ type kernels struct {
 	level     Level
 	gemm32    *gemm[float32]
 	gemm64    *gemm[float64]
+	dot32     dot[float32]
+	dot64     dot[float64]
 	vectors32 vectors[float32]
 	vectors64 vectors[float64]
 	sums32    summing[float32]

@@ -78,6 +78,8 @@ var avx2 = kernels{
 		dtype.Float16:  {8, widenF16Y, narrowF16Y},
 		dtype.BFloat16: {8, widenBF16Y, narrowBF16Y},
 	},
+	dot32: sDotY,
+	dot64: dDotY,
 }
 
 var avx512 = kernels{
@@ -136,4 +138,6 @@ var avx512 = kernels{
 		dtype.Float16:  {16, widenF16Z, narrowF16Z},
 		dtype.BFloat16: {16, widenBF16Z, narrowBF16Z},
 	},
+	dot32: sDotZ,
+	dot64: dDotZ,
 }

@@ -103,6 +103,10 @@ func widenMatrix(t dtype.Type, m Matrix) Matrix {
 
 func matMul32(m, n, k int, a, b Matrix, c []float32) {
 	if fast, ok := fastBLAS32(active()); ok {
+		if isRowsTimesVector(n, a, b) {
+			fast.Sgemv(blas.NoTrans, m, k, 1, buffer.As[float32](a.Data), a.Stride, buffer.As[float32](b.Data), 1, 0, c, 1)
+			return
+		}
 		fast.Sgemm(a.flag(), b.flag(), m, n, k, 1,
 			buffer.As[float32](a.Data), a.Stride, buffer.As[float32](b.Data), b.Stride, 0, c, n)
 		return
@@ -118,6 +122,10 @@ func matMul32(m, n, k int, a, b Matrix, c []float32) {
 
 func matMul64(m, n, k int, a, b Matrix, c []float64) {
 	if fast, ok := fastBLAS64(active()); ok {
+		if isRowsTimesVector(n, a, b) {
+			fast.Dgemv(blas.NoTrans, m, k, 1, buffer.As[float64](a.Data), a.Stride, buffer.As[float64](b.Data), 1, 0, c, 1)
+			return
+		}
 		fast.Dgemm(a.flag(), b.flag(), m, n, k, 1,
 			buffer.As[float64](a.Data), a.Stride, buffer.As[float64](b.Data), b.Stride, 0, c, n)
 		return
@@ -129,6 +137,12 @@ func matMul64(m, n, k int, a, b Matrix, c []float64) {
 	x, xStride := rows[float64](a, m, k)
 	y, yStride := columns[float64](b, k, n)
 	blas64.Implementation().Dgemm(blas.NoTrans, blas.Trans, m, n, k, 1, x, xStride, y, yStride, 0, c, n)
+}
+
+// isRowsTimesVector finds the product of rows and one column whose elements lie
+// side by side.
+func isRowsTimesVector(n int, a, b Matrix) bool {
+	return n == 1 && !a.Trans && (b.Trans || b.Stride == 1)
 }
 
 // rows is m [rows, cols] with the elements of each row side by side.

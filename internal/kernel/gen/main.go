@@ -20,6 +20,7 @@ var files = map[string]func(){
 	"functions":  functions,
 	"rows":       rows,
 	"halves":     halves,
+	"dot":        dot,
 }
 
 func main() {
