@@ -19,7 +19,7 @@ func sample(shape ...int) *array.Array {
 	for i := range data {
 		data[i] = float64((i*37+11)%61-30) / 16
 	}
-	return array.From(data, shape...)
+	return array.From(data).Reshape(shape...)
 }
 
 func list(values ...int32) *array.Array { return array.From(values) }

@@ -102,6 +102,14 @@ func Check(t *testing.T, c Case) {
 	})
 }
 
+// Checks lists the names of the checks that Check runs on the case.
+func (c Case) Checks() (names []string) {
+	for _, check := range c.checks() {
+		names = append(names, check.name)
+	}
+	return names
+}
+
 // tester is what a check needs of *testing.T, so that the checks can be tested.
 type tester interface {
 	Helper()

@@ -155,10 +155,7 @@ func TestEachMistakeIsFound(t *testing.T) {
 func TestAReasonLeavesACheckOut(t *testing.T) {
 	c := cubeWith("gradient")
 	c.Without = map[string]string{"gradient": "known to be wrong", "batching": ""}
-	var names []string
-	for _, check := range c.checks() {
-		names = append(names, check.name)
-	}
+	names := c.Checks()
 	if want := []string{"values", "layouts", "mistakes", "batching", "compiling"}; !slices.Equal(names, want) {
 		t.Fatalf("left are %q, want %q", names, want)
 	}
