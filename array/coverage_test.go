@@ -289,12 +289,11 @@ func operationRows() map[string]*rowOf {
 // reasons are why a primitive lacks checks.
 var reasons = map[string]string{
 	"argExtremum": "gives integers", "argRunning": "gives integers", "argSort": "gives integers",
-	"ramp":     "has no argument",
-	"ravel":    "takes and gives integers",
-	"quantize": "rounding to steps has no derivative",
-	"standIn":  "stands for the argument of a function while that is transformed; computes nothing",
-	"noted":    "is one that the evaluation has computed already",
-	"depends":  "", "stopGradient": "is a constant to derivatives",
+	"ramp":         "has no argument",
+	"ravel":        "takes and gives integers",
+	"quantize":     "rounding to steps has no derivative",
+	"standIn":      "stands for the argument of a function while that is transformed; computes nothing",
+	"stopGradient": "is a constant to derivatives",
 }
 
 // primitiveRows lists the types that are primitives, with the checks that reach
