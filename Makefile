@@ -2,7 +2,7 @@
 # chosen by PATH (or `module load`), and MPI=0 leaves it out.
 
 .DEFAULT_GOAL := build
-.PHONY: help build setup run run-built test test-long check unit race test-nocgo test-ring test-mpi fuzz bench bench-peers cover golden clean
+.PHONY: help build setup run run-built test test-long check unit race test-nocgo test-ring test-mpi fuzz bench bench-kernels bench-peers generate generate-check cover golden clean
 
 OPENMPI := $(shell MPI=$(MPI) scripts/openmpi)
 ifeq ($(.SHELLSTATUS),0)
@@ -72,6 +72,15 @@ fuzz: ## ten seconds for each fuzz target (FUZZTIME=10s)
 
 bench: ## the Go benchmarks
 	go test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./...
+
+bench-kernels: ## the array kernels by turns with C and OpenBLAS (KERNELS="-rounds 15 -write docs/performance.md")
+	go run ./benchmarks/kernels $(KERNELS)
+
+generate: ## write the assembly of internal/kernel anew
+	scripts/generate
+
+generate-check: ## whether that would change it
+	scripts/generate -check
 
 bench-peers: build ## collectives by turns with Open MPI, Gloo and the limits in C (PEERS="-rounds 5 -write docs/performance.md")
 	go run -tags '$(TAGS)' ./benchmarks/peers $(PEERS)
