@@ -140,7 +140,8 @@ func (w *writer) erf(x []VecVirtual) VecVirtual {
 	return w.where(isGreater, size, w.number(1), far, near)
 }
 
-// tanh is odd: near zero x + x³·P(x²), elsewhere 1 - 2/(exp(2|x|)+1).
+// tanh is odd: near zero x + x³·P(x²), elsewhere 1 - 2/(exp(2|x|)+1). The sum near
+// zero would turn -0 into +0, so both take the sign of x at the end.
 func (w *writer) tanh(x []VecVirtual) VecVirtual {
 	square := w.do2(w.mul, x[0], x[0])
 	near := w.polynomial(square, tanhSmall)
@@ -149,11 +150,11 @@ func (w *writer) tanh(x []VecVirtual) VecVirtual {
 	limited := w.do2(w.min, w.number(10), size)
 	e := w.exp(w.do2(w.add, limited, limited))
 	far := w.do2(w.div, w.number(2), w.do2(w.add, e, w.number(1)))
-	far = w.withSign(w.do2(w.sub, w.number(1), far), x[0])
-	return w.where(isGreater, size, w.number(0.6), far, near)
+	far = w.do2(w.sub, w.number(1), far)
+	return w.withSign(w.where(isGreater, size, w.number(0.6), far, near), x[0])
 }
 
-// withSign gives x, which is positive, the sign of y.
+// withSign gives x, which is positive or has the sign of y, the sign of y.
 func (w *writer) withSign(x, y VecVirtual) VecVirtual {
 	return w.do2(w.or, x, w.do2(w.and, y, w.signBit()))
 }
