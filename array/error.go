@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -34,14 +35,19 @@ func newOpError(op string, err error) *OpError {
 
 const module = "github.com/lockstep-go/lockstep/"
 
-// callSite is the first frame outside the library, as file:line. Programs under
-// jobs and tests count as outside.
+// programs are the folders of this module that count as outside the library, as
+// tests do.
+var programs = []string{"jobs/", "examples/", "benchmarks/", "scripts/"}
+
+// callSite is the first frame outside the library, as file:line.
 func callSite() string {
+	_, here, _, _ := runtime.Caller(0)
+	root := strings.TrimSuffix(here, "array/error.go")
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		frame, more := frames.Next()
-		if frame.File != "" && !isLibrary(frame) {
+		if frame.File != "" && !isLibrary(frame, root) {
 			return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
 		}
 		if !more {
@@ -50,11 +56,19 @@ func callSite() string {
 	}
 }
 
-func isLibrary(frame runtime.Frame) bool {
-	if strings.HasPrefix(frame.Function, "runtime.") || strings.HasPrefix(frame.Function, "reflect.") ||
-		strings.HasPrefix(frame.Function, "sync.") || strings.HasPrefix(frame.Function, "slices.") {
-		return true
+// isLibrary reports whether a frame is of the library, whose files lie under root,
+// or of Go's own packages. A closure of the library that was inlined bears the name
+// of the function that it was inlined into: then only its file tells.
+func isLibrary(frame runtime.Frame, root string) bool {
+	for _, own := range []string{"runtime.", "reflect.", "sync.", "slices."} {
+		if strings.HasPrefix(frame.Function, own) {
+			return true
+		}
 	}
-	inside, ok := strings.CutPrefix(frame.Function, module)
-	return ok && !strings.HasPrefix(inside, "jobs/") && !strings.HasSuffix(frame.File, "_test.go")
+	file, inside := strings.CutPrefix(frame.File, root)
+	if !inside {
+		file, inside = strings.CutPrefix(frame.Function, module)
+	}
+	isProgram := func(folder string) bool { return strings.HasPrefix(file, folder) }
+	return inside && !strings.HasSuffix(frame.File, "_test.go") && !slices.ContainsFunc(programs, isProgram)
 }

@@ -73,7 +73,7 @@ func (w *walk) leave(t task) {
 	n := t.node
 	w.fail(n.err)
 	if n.err == nil && n.trace != 0 && w.traced == nil {
-		w.traced = newOpError(t.prim.Name(), ErrTraced)
+		w.traced = newOpError("eval", ErrTraced)
 	}
 	w.fail(n.failure())
 	if t.prim != nil {
