@@ -47,9 +47,13 @@ func (t Tree) Arrays() []*array.Array {
 	return xs
 }
 
-// With returns a tree of the same paths with the given arrays, one for each
-// leaf. It panics if there are fewer.
+// With returns a tree of the same paths with the given arrays, one for each leaf.
+// If there are more or fewer of them, every leaf carries that mistake.
 func (t Tree) With(xs []*array.Array) Tree {
+	if len(xs) != len(t) {
+		bad := array.Fail("with", fmt.Errorf("%d arrays for %d leaves", len(xs), len(t)))
+		return t.Map(func(Leaf) *array.Array { return bad })
+	}
 	out := make(Tree, len(t))
 	for i, leaf := range t {
 		out[i] = Leaf{leaf.Path, xs[i]}

@@ -85,6 +85,12 @@ func TestWithGetAndMapMakeNewTrees(t *testing.T) {
 	}
 }
 
+func TestWithOfAnotherNumberOfArrays(t *testing.T) {
+	two := tree.Tree{{Path: "w", Array: array.Scalar(1.0)}, {Path: "b", Array: array.Scalar(2.0)}}
+	checkError(t, "one array", two.With(two.Arrays()[:1]).Err(), "w: with at tree_test.go:", "1 arrays for 2 leaves")
+	checkError(t, "three arrays", two.With(append(two.Arrays(), array.Scalar(3.0))).Err(), "3 arrays for 2 leaves")
+}
+
 func TestSameNamesTheFirstDifference(t *testing.T) {
 	of := func(paths ...string) tree.Tree {
 		var leaves tree.Tree
