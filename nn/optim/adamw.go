@@ -26,7 +26,7 @@ func (o AdamW) Init(params tree.Tree) tree.Tree { return initial(params, "m", "v
 
 // Update takes one step.
 func (o AdamW) Update(params, grads, state tree.Tree) (newParams, newState tree.Tree, err error) {
-	if err := check("adamw", params, grads, state, 2); err != nil {
+	if err := check("adamw", o.Rate, params, grads, state, 2); err != nil {
 		return params, state, err
 	}
 	o = o.complete()

@@ -25,8 +25,9 @@ type Optimizer interface {
 	// taken at the path "step", and what the optimizer remembers of each parameter.
 	Init(params tree.Tree) tree.Tree
 	// Update takes one step. Parameters and gradients have the same paths, shapes
-	// and types. A mistake that a gradient carries is returned, and then parameters
-	// and state are the old ones, still usable.
+	// and types, which must be inexact. A mistake among them, or one that a gradient
+	// carries, is returned, and then parameters and state are the old ones, still
+	// usable.
 	Update(params, grads, state tree.Tree) (newParams, newState tree.Tree, err error)
 }
 
@@ -60,7 +61,10 @@ func initial(params tree.Tree, names ...string) tree.Tree {
 
 // check compares what Update is given and returns the first mistake. slots is how
 // many arrays the state keeps for each parameter.
-func check(name string, params, grads, state tree.Tree, slots int) error {
+func check(name string, rate Rate, params, grads, state tree.Tree, slots int) error {
+	if rate == nil {
+		return fmt.Errorf("%s: Rate is nil; optim.Constant makes one of a number", name)
+	}
 	if err := params.Same(grads); err != nil {
 		return fmt.Errorf("%s: parameters and gradients: %w", name, err)
 	}
@@ -72,6 +76,9 @@ func check(name string, params, grads, state tree.Tree, slots int) error {
 	}
 	for i, leaf := range params {
 		have, want := grads[i].Array.Spec(), leaf.Array.Spec()
+		if leaf.Array.Err() == nil && !want.DType.IsInexact() {
+			return fmt.Errorf("%s: %s is %v, which cannot be trained", name, leaf.Path, want)
+		}
 		if !have.Equal(want) {
 			return fmt.Errorf("%s: gradient of %s is %v, want %v", name, leaf.Path, have, want)
 		}

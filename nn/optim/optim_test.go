@@ -85,6 +85,27 @@ func TestAMistakeLeavesParametersUsable(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeTrained(t *testing.T) {
+	whole := tree.Tree{{Path: "w", Array: array.Ones(dtype.Int32, 2)}}
+	real := tree.Tree{{Path: "w", Array: array.Ones(dtype.Float32, 2)}}
+	for name, c := range map[string]struct {
+		opt    optim.Optimizer
+		params tree.Tree
+		want   string
+	}{
+		"integers by adamw":    {optim.AdamW{Rate: optim.Constant(1)}, whole, "adamw: w is int32[2], which cannot be trained"},
+		"integers by sgd":      {optim.SGD{Rate: optim.Constant(1)}, whole, "sgd: w is int32[2]"},
+		"without rate, adamw":  {optim.AdamW{}, real, "adamw: Rate is nil"},
+		"without rate, by sgd": {optim.SGD{Momentum: 1}, real, "sgd: Rate is nil"},
+	} {
+		state := c.opt.Init(c.params)
+		after, _, err := c.opt.Update(c.params, c.params, state)
+		if err == nil || !strings.Contains(err.Error(), c.want) || after[0] != c.params[0] {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}
+
 func TestTreesThatDoNotFit(t *testing.T) {
 	params := tree.Tree{{Path: "w", Array: array.Ones(dtype.Float32, 2)}}
 	opt := optim.AdamW{Rate: optim.Constant(1)}

@@ -29,7 +29,7 @@ func (o SGD) Update(params, grads, state tree.Tree) (newParams, newState tree.Tr
 	if o.Momentum != 0 {
 		slots = 1
 	}
-	if err := check("sgd", params, grads, state, slots); err != nil {
+	if err := check("sgd", o.Rate, params, grads, state, slots); err != nil {
 		return params, state, err
 	}
 	next, step, _ := begin(state)
