@@ -19,8 +19,10 @@ const (
 // last leaf backwards, as the backward pass finishes them; a bucket is full at
 // 32 MiB, the first one at 1 MiB. The values are the same bits on every rank, and
 // the same whatever the buckets. Integers become float32. A tree with several
-// element types is averaged leaf by leaf. In a group of one the leaves come back as
-// they are. Paths, shapes and order must agree on all ranks.
+// element types is averaged leaf by leaf. In a group of one all other leaves come
+// back as they are. Paths, shapes and order must agree on all ranks. Every rank counts
+// the same: where ranks have batches of different sizes, the mean of their gradients
+// is not that of all examples.
 func AverageGradients(grads tree.Tree, g *group.Group) tree.Tree {
 	return averageInBuckets(grads, g, firstBucketBytes, bucketBytes)
 }

@@ -82,6 +82,35 @@ func TestCrossEntropy(t *testing.T) {
 	values(t, "losses", nn.CrossEntropy(logits, array.From(targets, 2, 3)), want, 2, 3)
 	huge := array.From([]float32{1e30, 0, -1e30})
 	values(t, "huge logits", nn.CrossEntropy(huge, array.Scalar(int32(0))), []float64{0})
+	values(t, "counted from the end", nn.CrossEntropy(huge, array.Scalar(int32(-1))), []float64{2e30})
+}
+
+func TestMistakesInLayers(t *testing.T) {
+	logits, key := normal(2, 4, 3), random.NewKey(0)
+	model, err := nn.NewLanguageModel(key, nn.LanguageModelConfig{Vocab: 5, Context: 4, Dims: 8, Layers: 1, Heads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		x    *array.Array
+		want string
+	}{
+		"targets that are floats":    {nn.CrossEntropy(logits, array.Zeros(dtype.Float32, 4)), "cross_entropy at layers_test.go:"},
+		"targets that are bool":      {nn.CrossEntropy(logits, array.Zeros(dtype.Bool, 4)), "targets are bool, not integers"},
+		"too few targets":            {nn.CrossEntropy(logits, array.Zeros(dtype.Int32, 3)), "targets have shape [3], but logits [4 3] want [4]"},
+		"one target":                 {nn.CrossEntropy(logits, array.Zeros(dtype.Int32, 1)), "targets have shape [1], but"},
+		"targets in a column":        {nn.CrossEntropy(logits, array.Zeros(dtype.Int32, 4, 1)), "targets have shape [4 1], but"},
+		"logits without classes":     {nn.CrossEntropy(array.Scalar(1.0), array.Scalar(int32(0))), "logits without an axis of classes"},
+		"an earlier mistake":         {nn.CrossEntropy(logits.Add(normal(1, 7)), array.Zeros(dtype.Int32, 3)), "add at layers_test.go:"},
+		"linear without inputs":      {nn.NewLinear(key, 0, 2, true).Forward(logits), "linear at layers_test.go:"},
+		"linear with too few inputs": {nn.NewLinear(key, -1, 2, true).Weight, "-1 inputs and 2 outputs, want 1 or more"},
+		"embedding of nothing":       {nn.NewEmbedding(key, 0, 2).Weight, "embedding at layers_test.go:"},
+		"a text beyond the context":  {model.Forward(array.Zeros(dtype.Int32, 1, 6)), "language_model at layers_test.go:"},
+	} {
+		if err := c.x.Err(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error is %v, want %q in it", name, err, c.want)
+		}
+	}
 }
 
 // attend is attention written as loops over [time, dims] with one head after the

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/lockstep-go/lockstep/array"
@@ -14,8 +15,12 @@ type Linear struct {
 	Bias   *array.Array // [out], nil for none
 }
 
-// NewLinear draws weight and bias uniformly from ±1/√in, as MLX does.
+// NewLinear draws weight and bias uniformly from ±1/√in, as MLX does. If in or out
+// is below 1 the weight carries an error.
 func NewLinear(key random.Key, in, out int, bias bool) *Linear {
+	if min(in, out) < 1 {
+		return &Linear{Weight: array.Fail("linear", fmt.Errorf("%d inputs and %d outputs, want 1 or more", in, out))}
+	}
 	keys := key.Split(2)
 	scale := 1 / math.Sqrt(float64(in))
 	l := &Linear{Weight: random.Uniform(keys[0], -scale, scale, dtype.Float32, out, in)}
@@ -39,8 +44,12 @@ type Embedding struct {
 	Weight *array.Array // [count, dims]
 }
 
-// NewEmbedding draws count vectors of dims normal numbers with variance 1/dims.
+// NewEmbedding draws count vectors of dims normal numbers with variance 1/dims. If
+// count or dims is below 1 the weight carries an error.
 func NewEmbedding(key random.Key, count, dims int) *Embedding {
+	if min(count, dims) < 1 {
+		return &Embedding{Weight: array.Fail("embedding", fmt.Errorf("%d vectors of %d numbers, want 1 or more", count, dims))}
+	}
 	weight := random.Normal(key, dtype.Float32, count, dims).MulScalar(1 / math.Sqrt(float64(dims)))
 	return &Embedding{Weight: weight}
 }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -15,7 +16,9 @@ import (
 // names in snake case and indices, joined by dots, such as
 // "layers.0.query_proj.weight". Fields that are nil, not exported, or tagged
 // `nn:"-"` are left out; a tag `nn:"name"` gives another name. A module that is
-// reachable twice is listed once, where it is met first.
+// reachable twice is listed once, where it is met first. A nil module has none. An
+// array that could not be replaced, because its struct is given or held in an
+// interface by value and not by a pointer, is listed as one that carries this error.
 func Parameters(module any) tree.Tree {
 	var t tree.Tree
 	visit(module, func(path string, at **array.Array) {
@@ -72,7 +75,9 @@ func replace(module any, xs []*array.Array) {
 // visit calls f with the path and the place of every array of a module.
 func visit(module any, f func(path string, at **array.Array)) {
 	w := walker{found: f, seen: map[any]bool{}}
-	w.walk("", reflect.ValueOf(module))
+	if module != nil {
+		w.walk("", reflect.ValueOf(module))
+	}
 }
 
 type walker struct {
@@ -83,12 +88,8 @@ type walker struct {
 var arrayType = reflect.TypeFor[*array.Array]()
 
 func (w *walker) walk(path string, v reflect.Value) {
-	if v.Type() == arrayType && v.CanAddr() {
-		at := v.Addr().Interface().(**array.Array)
-		if *at != nil && !w.seen[at] {
-			w.seen[at] = true
-			w.found(path, at)
-		}
+	if v.Type() == arrayType {
+		w.array(path, v)
 		return
 	}
 	switch v.Kind() {
@@ -107,6 +108,22 @@ func (w *walker) walk(path string, v reflect.Value) {
 		}
 	case reflect.Struct:
 		w.fields(path, v)
+	}
+}
+
+func (w *walker) array(path string, v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	if !v.CanAddr() {
+		fixed := array.Fail("parameters", errors.New("it belongs to a struct that is passed or held by value; use a pointer to the struct"))
+		w.found(path, &fixed)
+		return
+	}
+	at := v.Addr().Interface().(**array.Array)
+	if !w.seen[at] {
+		w.seen[at] = true
+		w.found(path, at)
 	}
 }
 

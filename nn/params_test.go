@@ -53,6 +53,49 @@ func TestParametersFollowFieldOrderAndMLXNames(t *testing.T) {
 	}
 }
 
+// scale is a module of its own: what it holds can be replaced only through a pointer.
+type scale struct{ Gain *array.Array }
+
+func (s scale) Forward(x *array.Array) *array.Array { return x.Mul(s.Gain) }
+
+func TestParametersThatCannotBeReplaced(t *testing.T) {
+	gain := array.Scalar(float32(2))
+	for name, c := range map[string]struct {
+		module any
+		path   string
+	}{
+		"a layer by value":    {*nn.NewLinear(random.NewKey(0), 2, 2, false), "weight"},
+		"a layer held so":     {nn.NewSequential(scale{gain}), "layers.0.gain"},
+		"an array by itself":  {gain, ""},
+		"an array of modules": {[1]scale{{gain}}, "0.gain"},
+	} {
+		params := nn.Parameters(c.module)
+		if len(params) != 1 || params[0].Path != c.path || params.Err() == nil {
+			t.Errorf("%s: parameters are %v", name, params)
+		}
+		_, grads := nn.ValueAndGrad(c.module, func(...*array.Array) *array.Array { return gain.Square() })()
+		for what, err := range map[string]error{"update": nn.Update(c.module, params), "gradient": grads.Err()} {
+			if err == nil || !strings.Contains(err.Error(), "parameters at params_test.go:") || !strings.Contains(err.Error(), "use a pointer") {
+				t.Errorf("%s: error of %s is %v", name, what, err)
+			}
+		}
+	}
+	if held := nn.Parameters(nn.NewSequential(&scale{gain})); len(held) != 1 || held[0].Array != gain {
+		t.Errorf("through a pointer: %v", held)
+	}
+}
+
+func TestWhatHasNoParameters(t *testing.T) {
+	var none *nn.Linear
+	for name, module := range map[string]any{"nil": nil, "a nil layer": none, "a function": nn.Func(nn.GELU), "a number": 3} {
+		loss, grads := nn.ValueAndGrad(module, func(...*array.Array) *array.Array { return array.Scalar(float32(7)) })()
+		values(t, name, loss, []float64{7})
+		if len(nn.Parameters(module)) != 0 || len(grads) != 0 || nn.Update(module, nil) != nil {
+			t.Errorf("%s has parameters", name)
+		}
+	}
+}
+
 func TestUpdateReplacesParametersOrChangesNothing(t *testing.T) {
 	layer := nn.NewLinear(random.NewKey(0), 2, 3, true)
 	old := nn.Parameters(layer)

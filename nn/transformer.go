@@ -79,6 +79,9 @@ func NewLanguageModel(key random.Key, cfg LanguageModelConfig) (*LanguageModel, 
 // Forward maps tokens, integers [batch, time] with time at most the context, to
 // logits [batch, time, vocab].
 func (m *LanguageModel) Forward(tokens *array.Array) *array.Array {
+	if time, context := tokens.Dim(-1), m.Positions.Weight.Dim(0); time > context && m.Positions.Weight.Err() == nil {
+		return array.Fail("language_model", fmt.Errorf("%d tokens are more than the context of %d", time, context))
+	}
 	positions := array.Arange(0, float64(tokens.Dim(-1)), 1, dtype.Int32)
 	x := m.Tokens.Forward(tokens).Add(m.Positions.Forward(positions))
 	for _, block := range m.Layers {
