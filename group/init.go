@@ -142,13 +142,13 @@ func startAny(ctx context.Context, cfg Config) (*Group, error) {
 	return alone(cfg, strings.Join(missing, "; "))
 }
 
-// refused adds to a backend's failure which preferred ones this binary or
-// machine lacks.
+// refused puts before a backend's failure which preferred ones this binary or
+// machine lacks: they are what the launcher meant.
 func refused(err error, unavailable []string) error {
 	if len(unavailable) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w (not available: %s)", err, strings.Join(unavailable, "; "))
+	return fmt.Errorf("%s; %w", strings.Join(unavailable, "; "), err)
 }
 
 type candidate struct {

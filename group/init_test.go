@@ -99,7 +99,7 @@ func TestInitChoice(t *testing.T) {
 		{name: "started backend fails, no fall back", backends: backends{"ring": started(1, 2), "mpi": failing(2, "mpi: no peer")}, fails: []string{"mpi: no peer"}},
 		{name: "failure says which preferred one is missing", backends: backends{"ring": failing(1, "ring: no coordinator"),
 			"mpi": &fake{Detection: group.Detection{Started: true, Prefer: 2, Found: "built without it"}}},
-			fails: []string{"ring: no coordinator", "mpi: built without it"}},
+			fails: []string{"init: mpi: built without it; ring: no coordinator"}},
 		{name: "started backend finds nothing after all", backends: backends{"mpi": &fake{Detection: group.Detection{Available: true, Started: true}, err: group.ErrNotConfigured}}, want: "single"},
 
 		{name: "named", backends: backends{"ring": started(1, 2), "mpi": started(2, 2)}, cfg: group.Config{Backend: "ring"}, want: "ring"},
