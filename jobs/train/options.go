@@ -24,7 +24,7 @@ func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("train", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.model, "model", "gpt", "`gpt`, a character-level transformer, or mlp, a classifier of images")
+	flags.StringVar(&o.model, "model", "gpt", "`name` of the model: gpt, a character-level transformer, or mlp, a classifier of images")
 	flags.StringVar(&o.data, "data", "", "`file` to learn: UTF-8 text for gpt, MNIST images (IDX) for mlp; default: data in the program")
 	flags.IntVar(&o.steps, "steps", 500, "number of optimizer steps")
 	flags.IntVar(&o.batch, "batch", 16, "examples a step, over all ranks")
