@@ -17,8 +17,15 @@ type conversion struct {
 	narrow func(n int, y *uint16, x *float32)
 }
 
+func (k *kernels) half(t dtype.Type) *conversion {
+	if t == dtype.Float16 {
+		return &k.f16
+	}
+	return &k.bf16
+}
+
 // widened converts as many elements as fill vectors and says how many these are.
-func (c conversion) widened(y []float32, x []uint16) int {
+func (c *conversion) widened(y []float32, x []uint16) int {
 	if c.widen == nil || len(x) < c.vector {
 		return 0
 	}
@@ -29,7 +36,7 @@ func (c conversion) widened(y []float32, x []uint16) int {
 }
 
 // narrowed is widened the other way.
-func (c conversion) narrowed(y []uint16, x []float32) int {
+func (c *conversion) narrowed(y []uint16, x []float32) int {
 	if c.narrow == nil || len(x) < c.vector {
 		return 0
 	}
@@ -41,7 +48,7 @@ func (c conversion) narrowed(y []uint16, x []float32) int {
 
 // Widen writes the exact values of half-precision elements of type t to y.
 func Widen(t dtype.Type, y []float32, x []byte) {
-	done := active().halves[t].widened(y, buffer.As[uint16](x))
+	done := active().half(t).widened(y, buffer.As[uint16](x))
 	y, x = y[done:], x[2*done:]
 	if t == dtype.Float16 {
 		for i, h := range buffer.As[dtype.F16](x) {
@@ -56,7 +63,7 @@ func Widen(t dtype.Type, y []float32, x []byte) {
 
 // Narrow rounds x once to half-precision elements of type t.
 func Narrow(t dtype.Type, y []byte, x []float32) {
-	done := active().halves[t].narrowed(buffer.As[uint16](y), x[:len(y)/2])
+	done := active().half(t).narrowed(buffer.As[uint16](y), x[:len(y)/2])
 	y, x = y[2*done:], x[done:]
 	if t == dtype.Float16 {
 		for i := range buffer.As[dtype.F16](y) {

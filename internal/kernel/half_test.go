@@ -32,7 +32,7 @@ func TestWideningOfALevelIsExactForEveryHalf(t *testing.T) {
 	fast(t, func(t *testing.T, k *kernels) {
 		for _, half := range halfTypes {
 			y := make([]float32, len(x))
-			if n := k.halves[half].widened(y, x); n != len(x) {
+			if n := k.half(half).widened(y, x); n != len(x) {
 				t.Fatalf("%v: %d elements converted, want all %d", half, n, len(x))
 			}
 			for i, v := range y {
@@ -61,7 +61,7 @@ func TestNarrowingOfALevelRoundsAsThePortable(t *testing.T) {
 	fast(t, func(t *testing.T, k *kernels) {
 		for _, half := range halfTypes {
 			y := make([]uint16, len(x))
-			if n := k.halves[half].narrowed(y, x); n != len(x) {
+			if n := k.half(half).narrowed(y, x); n != len(x) {
 				t.Fatalf("%v: %d elements converted, want all %d", half, n, len(x))
 			}
 			for i, h := range y {

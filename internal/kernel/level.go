@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/env"
 )
 
@@ -46,7 +45,7 @@ type kernels struct {
 	sums32    summing[float32]
 	sums64    summing[float64]
 	softmax32 func(n int, y, x *float32)
-	halves    map[dtype.Type]conversion
+	f16, bf16 conversion
 }
 
 // chosen is the level that LOCKSTEP_KERNEL asks for, else the best one.

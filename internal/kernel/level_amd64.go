@@ -2,11 +2,7 @@
 
 package kernel
 
-import (
-	"golang.org/x/sys/cpu"
-
-	"github.com/lockstep-go/lockstep/dtype"
-)
+import "golang.org/x/sys/cpu"
 
 // machine lists the levels that the processor has. Every processor with AVX2 and
 // FMA converts half precision, which the cpu package does not report.
@@ -74,12 +70,10 @@ var avx2 = kernels{
 	sums32:    summing[float32]{sSumY, sSumOfFourY},
 	sums64:    summing[float64]{dSumY, dSumOfFourY},
 	softmax32: sSoftmaxY,
-	halves: map[dtype.Type]conversion{
-		dtype.Float16:  {8, widenF16Y, narrowF16Y},
-		dtype.BFloat16: {8, widenBF16Y, narrowBF16Y},
-	},
-	dot32: sDotY,
-	dot64: dDotY,
+	f16:       conversion{8, widenF16Y, narrowF16Y},
+	bf16:      conversion{8, widenBF16Y, narrowBF16Y},
+	dot32:     sDotY,
+	dot64:     dDotY,
 }
 
 var avx512 = kernels{
@@ -134,10 +128,8 @@ var avx512 = kernels{
 	sums32:    summing[float32]{sSumZ, sSumOfFourZ},
 	sums64:    summing[float64]{dSumZ, dSumOfFourZ},
 	softmax32: sSoftmaxZ,
-	halves: map[dtype.Type]conversion{
-		dtype.Float16:  {16, widenF16Z, narrowF16Z},
-		dtype.BFloat16: {16, widenBF16Z, narrowBF16Z},
-	},
-	dot32: sDotZ,
-	dot64: dDotZ,
+	f16:       conversion{16, widenF16Z, narrowF16Z},
+	bf16:      conversion{16, widenBF16Z, narrowBF16Z},
+	dot32:     sDotZ,
+	dot64:     dDotZ,
 }

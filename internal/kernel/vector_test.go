@@ -120,7 +120,7 @@ func ulps[T float](got T, want float64) float64 {
 	switch {
 	case bitsOf(got) == bitsOf(w):
 		return 0
-	case got != got || w != w || math.IsInf(float64(w), 0):
+	case got != got || w != w || math.IsInf(float64(w), 0) || got == 0 && w == 0: // zeros of two signs
 		return math.Inf(1)
 	}
 	unit := math.Nextafter(math.Abs(want), math.Inf(1)) - math.Abs(want)
