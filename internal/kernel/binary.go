@@ -41,7 +41,7 @@ func binary(op Op, t dtype.Type) Loop {
 	case dtype.Int64:
 		return loop2(integerBinary[int64](op))
 	case dtype.Float16, dtype.BFloat16:
-		return halves(t, loop2(fastBinary(active().vectors32, op)))
+		return halfBinary(active(), op, t)
 	case dtype.Float32:
 		return loop2(fastBinary(active().vectors32, op))
 	case dtype.Float64:

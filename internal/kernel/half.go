@@ -15,6 +15,7 @@ type conversion struct {
 	vector int
 	widen  func(n int, y *float32, x *uint16)
 	narrow func(n int, y *uint16, x *float32)
+	binary map[Op]func(n int, z, x, y *uint16)
 }
 
 func (k *kernels) half(t dtype.Type) *conversion {
@@ -92,6 +93,27 @@ func halves(t dtype.Type, f Loop) Loop {
 			w.loop(buffer.Bytes(result[:n]), w.operands)
 			Narrow(t, out[2*i:2*(i+n)], result[:n])
 		})
+	}
+}
+
+// halfBinary is the loop of two operands of a half type: by the level what fills
+// vectors, the rest through float32.
+func halfBinary(k *kernels, op Op, t dtype.Type) Loop {
+	rest := halves(t, loop2(fastBinary(k.vectors32, op)))
+	f, vector := k.half(t).binary[op], k.half(t).vector
+	if f == nil {
+		return rest
+	}
+	return func(out []byte, in [][]byte) {
+		z, x, y := buffer.As[uint16](out), buffer.As[uint16](in[0]), buffer.As[uint16](in[1])
+		n := len(z) / vector * vector
+		if n > 0 {
+			_, _ = x[n-1], y[n-1]
+			f(n, &z[0], &x[0], &y[0])
+		}
+		if n < len(z) {
+			rest(out[2*n:], [][]byte{in[0][2*n:], in[1][2*n:]})
+		}
 	}
 }
 

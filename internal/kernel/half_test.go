@@ -94,3 +94,36 @@ func TestConversionsOfAnyLength(t *testing.T) {
 		}
 	}
 }
+
+func TestHalfArithmeticOfALevelRoundsAsThePortable(t *testing.T) {
+	var x, y []float32
+	for _, a := range awkward[float32]() {
+		for _, b := range awkward[float32]() {
+			x, y = append(x, a, a/3), append(y, b, b/7)
+		}
+	}
+	fast(t, func(t *testing.T, k *kernels) {
+		for _, half := range halfTypes {
+			a, b := make([]uint16, len(x)), make([]uint16, len(x))
+			Narrow(half, buffer.Bytes(a), x)
+			Narrow(half, buffer.Bytes(b), y)
+			for op := range k.half(half).binary {
+				f := floatBinary[float32](op)
+				for _, n := range []int{0, 1, 15, 16, 17, 40, len(a)} {
+					out := make([]uint16, n+1)
+					halfBinary(k, op, half)(buffer.Bytes(out[:n]), [][]byte{buffer.Bytes(a[:n]), buffer.Bytes(b[:n])})
+					for i := range n {
+						var z [1]float32
+						f(z[:], []float32{halfValue(half, a[i])}, []float32{halfValue(half, b[i])})
+						if want := halfFrom(half, z[0]); out[i] != want {
+							t.Fatalf("%v of %v: %#04x and %#04x give %#04x, want %#04x", op, half, a[i], b[i], out[i], want)
+						}
+					}
+					if out[n] != 0 {
+						t.Fatalf("%v of %v: wrote beyond %d elements", op, half, n)
+					}
+				}
+			}
+		}
+	})
+}

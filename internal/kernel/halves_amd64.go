@@ -9,37 +9,97 @@ package kernel
 //go:noescape
 func widenF16Y(n int, y *float32, x *uint16)
 
-// widenBF16Y writes n elements, a multiple of 8, as float32 to y.
-//
-//go:noescape
-func widenBF16Y(n int, y *float32, x *uint16)
-
 // narrowF16Y rounds n elements, a multiple of 8, to nearest even.
 //
 //go:noescape
 func narrowF16Y(n int, y *uint16, x *float32)
+
+// addF16Y computes n elements, a multiple of 8, in float32 and rounds them.
+//
+//go:noescape
+func addF16Y(n int, z *uint16, x *uint16, y *uint16)
+
+// subF16Y computes n elements, a multiple of 8, in float32 and rounds them.
+//
+//go:noescape
+func subF16Y(n int, z *uint16, x *uint16, y *uint16)
+
+// mulF16Y computes n elements, a multiple of 8, in float32 and rounds them.
+//
+//go:noescape
+func mulF16Y(n int, z *uint16, x *uint16, y *uint16)
+
+// widenBF16Y writes n elements, a multiple of 8, as float32 to y.
+//
+//go:noescape
+func widenBF16Y(n int, y *float32, x *uint16)
 
 // narrowBF16Y rounds n elements, a multiple of 8, to nearest even.
 //
 //go:noescape
 func narrowBF16Y(n int, y *uint16, x *float32)
 
+// addBF16Y computes n elements, a multiple of 8, in float32 and rounds them.
+//
+//go:noescape
+func addBF16Y(n int, z *uint16, x *uint16, y *uint16)
+
+// subBF16Y computes n elements, a multiple of 8, in float32 and rounds them.
+//
+//go:noescape
+func subBF16Y(n int, z *uint16, x *uint16, y *uint16)
+
+// mulBF16Y computes n elements, a multiple of 8, in float32 and rounds them.
+//
+//go:noescape
+func mulBF16Y(n int, z *uint16, x *uint16, y *uint16)
+
 // widenF16Z writes n elements, a multiple of 16, as float32 to y.
 //
 //go:noescape
 func widenF16Z(n int, y *float32, x *uint16)
-
-// widenBF16Z writes n elements, a multiple of 16, as float32 to y.
-//
-//go:noescape
-func widenBF16Z(n int, y *float32, x *uint16)
 
 // narrowF16Z rounds n elements, a multiple of 16, to nearest even.
 //
 //go:noescape
 func narrowF16Z(n int, y *uint16, x *float32)
 
+// addF16Z computes n elements, a multiple of 16, in float32 and rounds them.
+//
+//go:noescape
+func addF16Z(n int, z *uint16, x *uint16, y *uint16)
+
+// subF16Z computes n elements, a multiple of 16, in float32 and rounds them.
+//
+//go:noescape
+func subF16Z(n int, z *uint16, x *uint16, y *uint16)
+
+// mulF16Z computes n elements, a multiple of 16, in float32 and rounds them.
+//
+//go:noescape
+func mulF16Z(n int, z *uint16, x *uint16, y *uint16)
+
+// widenBF16Z writes n elements, a multiple of 16, as float32 to y.
+//
+//go:noescape
+func widenBF16Z(n int, y *float32, x *uint16)
+
 // narrowBF16Z rounds n elements, a multiple of 16, to nearest even.
 //
 //go:noescape
 func narrowBF16Z(n int, y *uint16, x *float32)
+
+// addBF16Z computes n elements, a multiple of 16, in float32 and rounds them.
+//
+//go:noescape
+func addBF16Z(n int, z *uint16, x *uint16, y *uint16)
+
+// subBF16Z computes n elements, a multiple of 16, in float32 and rounds them.
+//
+//go:noescape
+func subBF16Z(n int, z *uint16, x *uint16, y *uint16)
+
+// mulBF16Z computes n elements, a multiple of 16, in float32 and rounds them.
+//
+//go:noescape
+func mulBF16Z(n int, z *uint16, x *uint16, y *uint16)

@@ -25,28 +25,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func widenBF16Y(n int, y *float32, x *uint16)
-// Requires: AVX, AVX2
-TEXT ·widenBF16Y(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ x+16(FP), DX
-
-vector:
-	CMPQ      AX, $0x00000008
-	JLT       done
-	VPMOVZXWD (DX), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000010, DX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000008, AX
-	JMP       vector
-
-done:
-	VZEROUPPER
-	RET
-
 // func narrowF16Y(n int, y *uint16, x *float32)
 // Requires: AVX, F16C
 TEXT ·narrowF16Y(SB), NOSPLIT, $0-24
@@ -87,6 +65,124 @@ GLOBL s00007fc0<>(SB), RODATA|NOPTR, $4
 DATA s7fc00000<>+0(SB)/4, $0x7fc00000
 GLOBL s7fc00000<>(SB), RODATA|NOPTR, $4
 
+// func addF16Y(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, F16C
+TEXT ·addF16Y(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Y0
+	VBROADCASTSS s00007fff<>+0(SB), Y0
+	VBROADCASTSS s00007fc0<>+0(SB), Y0
+	VBROADCASTSS s7fc00000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000008
+	JLT       done
+	VCVTPH2PS (DX), Y1
+	VCVTPH2PS (BX), Y2
+	VADDPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, CX
+	SUBQ      $0x00000008, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func subF16Y(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, F16C
+TEXT ·subF16Y(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Y0
+	VBROADCASTSS s00007fff<>+0(SB), Y0
+	VBROADCASTSS s00007fc0<>+0(SB), Y0
+	VBROADCASTSS s7fc00000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000008
+	JLT       done
+	VCVTPH2PS (DX), Y1
+	VCVTPH2PS (BX), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, CX
+	SUBQ      $0x00000008, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulF16Y(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, F16C
+TEXT ·mulF16Y(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Y0
+	VBROADCASTSS s00007fff<>+0(SB), Y0
+	VBROADCASTSS s00007fc0<>+0(SB), Y0
+	VBROADCASTSS s7fc00000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000008
+	JLT       done
+	VCVTPH2PS (DX), Y1
+	VCVTPH2PS (BX), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, CX
+	SUBQ      $0x00000008, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenBF16Y(n int, y *float32, x *uint16)
+// Requires: AVX, AVX2
+TEXT ·widenBF16Y(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ x+16(FP), DX
+
+vector:
+	CMPQ      AX, $0x00000008
+	JLT       done
+	VPMOVZXWD (DX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000008, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
 // func narrowBF16Y(n int, y *uint16, x *float32)
 // Requires: AVX, AVX2
 TEXT ·narrowBF16Y(SB), NOSPLIT, $0-24
@@ -122,6 +218,129 @@ done:
 	VZEROUPPER
 	RET
 
+// func addBF16Y(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX2
+TEXT ·addBF16Y(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Y0
+	VBROADCASTSS s00007fff<>+0(SB), Y1
+	VBROADCASTSS s00007fc0<>+0(SB), Y2
+	VBROADCASTSS s7fc00000<>+0(SB), Y3
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ         AX, $0x00000008
+	JLT          done
+	VPMOVZXWD    (DX), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VPMOVZXWD    (BX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPSRLD       $0x10, Y4, Y4
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y4, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, (CX)
+	ADDQ         $0x00000010, DX
+	ADDQ         $0x00000010, BX
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000008, AX
+	JMP          vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func subBF16Y(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX2
+TEXT ·subBF16Y(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Y0
+	VBROADCASTSS s00007fff<>+0(SB), Y1
+	VBROADCASTSS s00007fc0<>+0(SB), Y2
+	VBROADCASTSS s7fc00000<>+0(SB), Y3
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ         AX, $0x00000008
+	JLT          done
+	VPMOVZXWD    (DX), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VPMOVZXWD    (BX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPSRLD       $0x10, Y4, Y4
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y4, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, (CX)
+	ADDQ         $0x00000010, DX
+	ADDQ         $0x00000010, BX
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000008, AX
+	JMP          vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulBF16Y(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX2
+TEXT ·mulBF16Y(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Y0
+	VBROADCASTSS s00007fff<>+0(SB), Y1
+	VBROADCASTSS s00007fc0<>+0(SB), Y2
+	VBROADCASTSS s7fc00000<>+0(SB), Y3
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ         AX, $0x00000008
+	JLT          done
+	VPMOVZXWD    (DX), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VPMOVZXWD    (BX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y0, Y4, Y4
+	VPADDD       Y1, Y4, Y4
+	VPADDD       Y3, Y4, Y4
+	VPSRLD       $0x10, Y4, Y4
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y4, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, (CX)
+	ADDQ         $0x00000010, DX
+	ADDQ         $0x00000010, BX
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000008, AX
+	JMP          vector
+
+done:
+	VZEROUPPER
+	RET
+
 // func widenF16Z(n int, y *float32, x *uint16)
 // Requires: AVX, AVX512F
 TEXT ·widenF16Z(SB), NOSPLIT, $0-24
@@ -133,28 +352,6 @@ vector:
 	CMPQ      AX, $0x00000010
 	JLT       done
 	VCVTPH2PS (DX), Z0
-	VMOVUPS   Z0, (CX)
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, AX
-	JMP       vector
-
-done:
-	VZEROUPPER
-	RET
-
-// func widenBF16Z(n int, y *float32, x *uint16)
-// Requires: AVX, AVX512F
-TEXT ·widenBF16Z(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ x+16(FP), DX
-
-vector:
-	CMPQ      AX, $0x00000010
-	JLT       done
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, (CX)
 	ADDQ      $0x00000020, DX
 	ADDQ      $0x00000040, CX
@@ -194,6 +391,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func addF16Z(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX512F
+TEXT ·addF16Z(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Z0
+	VBROADCASTSS s00007fff<>+0(SB), Z0
+	VBROADCASTSS s00007fc0<>+0(SB), Z0
+	VBROADCASTSS s7fc00000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VCVTPH2PS (DX), Z1
+	VCVTPH2PS (BX), Z2
+	VADDPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVUPS   Z1, Z1
+	VMOVUPS   Z0, K1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func subF16Z(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX512F
+TEXT ·subF16Z(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Z0
+	VBROADCASTSS s00007fff<>+0(SB), Z0
+	VBROADCASTSS s00007fc0<>+0(SB), Z0
+	VBROADCASTSS s7fc00000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VCVTPH2PS (DX), Z1
+	VCVTPH2PS (BX), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVUPS   Z1, Z1
+	VMOVUPS   Z0, K1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulF16Z(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX512F
+TEXT ·mulF16Z(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Z0
+	VBROADCASTSS s00007fff<>+0(SB), Z0
+	VBROADCASTSS s00007fc0<>+0(SB), Z0
+	VBROADCASTSS s7fc00000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VCVTPH2PS (DX), Z1
+	VCVTPH2PS (BX), Z2
+	VMULPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVUPS   Z1, Z1
+	VMOVUPS   Z0, K1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenBF16Z(n int, y *float32, x *uint16)
+// Requires: AVX, AVX512F
+TEXT ·widenBF16Z(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ x+16(FP), DX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VPMOVZXWD (DX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
 // func narrowBF16Z(n int, y *uint16, x *float32)
 // Requires: AVX, AVX512F
 TEXT ·narrowBF16Z(SB), NOSPLIT, $0-24
@@ -223,6 +541,126 @@ vector:
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000010, AX
 	JMP     vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func addBF16Z(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX512F
+TEXT ·addBF16Z(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Z0
+	VBROADCASTSS s00007fff<>+0(SB), Z1
+	VBROADCASTSS s00007fc0<>+0(SB), Z2
+	VBROADCASTSS s7fc00000<>+0(SB), Z3
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VPMOVZXWD (BX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDD    Z0, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z4, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func subBF16Z(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX512F
+TEXT ·subBF16Z(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Z0
+	VBROADCASTSS s00007fff<>+0(SB), Z1
+	VBROADCASTSS s00007fc0<>+0(SB), Z2
+	VBROADCASTSS s7fc00000<>+0(SB), Z3
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VPMOVZXWD (BX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VSUBPS    Z4, Z3, Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDD    Z0, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z4, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulBF16Z(n int, z *uint16, x *uint16, y *uint16)
+// Requires: AVX, AVX512F
+TEXT ·mulBF16Z(SB), NOSPLIT, $0-32
+	VBROADCASTSS s00000001<>+0(SB), Z0
+	VBROADCASTSS s00007fff<>+0(SB), Z1
+	VBROADCASTSS s00007fc0<>+0(SB), Z2
+	VBROADCASTSS s7fc00000<>+0(SB), Z3
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+
+vector:
+	CMPQ      AX, $0x00000010
+	JLT       done
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VPMOVZXWD (BX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMULPS    Z4, Z3, Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDD    Z0, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z4, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000010, AX
+	JMP       vector
 
 done:
 	VZEROUPPER

@@ -70,8 +70,8 @@ var avx2 = kernels{
 	sums32:    summing[float32]{sSumY, sSumOfFourY},
 	sums64:    summing[float64]{dSumY, dSumOfFourY},
 	softmax32: sSoftmaxY,
-	f16:       conversion{8, widenF16Y, narrowF16Y},
-	bf16:      conversion{8, widenBF16Y, narrowBF16Y},
+	f16:       conversion{8, widenF16Y, narrowF16Y, map[Op]func(n int, z, x, y *uint16){Add: addF16Y, Sub: subF16Y, Mul: mulF16Y}},
+	bf16:      conversion{8, widenBF16Y, narrowBF16Y, map[Op]func(n int, z, x, y *uint16){Add: addBF16Y, Sub: subBF16Y, Mul: mulBF16Y}},
 	dot32:     sDotY,
 	dot64:     dDotY,
 }
@@ -128,8 +128,8 @@ var avx512 = kernels{
 	sums32:    summing[float32]{sSumZ, sSumOfFourZ},
 	sums64:    summing[float64]{dSumZ, dSumOfFourZ},
 	softmax32: sSoftmaxZ,
-	f16:       conversion{16, widenF16Z, narrowF16Z},
-	bf16:      conversion{16, widenBF16Z, narrowBF16Z},
+	f16:       conversion{16, widenF16Z, narrowF16Z, map[Op]func(n int, z, x, y *uint16){Add: addF16Z, Sub: subF16Z, Mul: mulF16Z}},
+	bf16:      conversion{16, widenBF16Z, narrowBF16Z, map[Op]func(n int, z, x, y *uint16){Add: addBF16Z, Sub: subBF16Z, Mul: mulBF16Z}},
 	dot32:     sDotZ,
 	dot64:     dDotZ,
 }

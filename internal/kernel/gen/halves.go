@@ -12,42 +12,89 @@ import (
 // or 16 elements; n is a multiple of that.
 func halves() {
 	for _, v := range []vector{ymm, zmm} {
-		half := map[string]func() VecVirtual{"Y": XMM, "Z": YMM}[v.letter]
-		widen(v, "F16", func(w *writer, from Mem, to VecVirtual) { VCVTPH2PS(from, to) })
-		widen(v, "BF16", func(w *writer, from Mem, to VecVirtual) {
-			VPMOVZXWD(from, to)
-			VPSLLD(U8(16), to, to)
-		})
-		narrow(v, "F16", func(w *writer, x VecVirtual) VecVirtual {
-			r := half()
-			VCVTPS2PH(U8(0), w.where(isUnordered, x, x, w.pattern(0x7fc00000), x), r)
-			return r
-		})
-		narrow(v, "BF16", func(w *writer, x VecVirtual) VecVirtual { return w.words(w.roundToBF16(x)) })
+		for _, h := range []half{{"F16", fromF16, (*writer).toF16}, {"BF16", fromBF16, (*writer).toBF16}} {
+			widen(v, h)
+			narrow(v, h)
+			h.arithmetic(v, "add", single.add)
+			h.arithmetic(v, "sub", single.sub)
+			h.arithmetic(v, "mul", single.mul)
+		}
 	}
 }
 
-func widen(v vector, name string, f func(w *writer, from Mem, to VecVirtual)) {
-	w := start(single, v, "widen"+name+v.letter, "func(n int, y *float32, x *uint16)",
+// half is a type of half precision.
+type half struct {
+	name  string
+	wider func(from Mem, to VecVirtual)
+	round func(w *writer, x VecVirtual) VecVirtual // to half as wide a register
+}
+
+func fromF16(from Mem, to VecVirtual) { VCVTPH2PS(from, to) }
+
+func fromBF16(from Mem, to VecVirtual) {
+	VPMOVZXWD(from, to)
+	VPSLLD(U8(16), to, to)
+}
+
+func (w *writer) toF16(x VecVirtual) VecVirtual {
+	r := map[string]func() VecVirtual{"Y": XMM, "Z": YMM}[w.letter]()
+	VCVTPS2PH(U8(0), w.where(isUnordered, x, x, w.pattern(0x7fc00000), x), r)
+	return r
+}
+
+func (w *writer) toBF16(x VecVirtual) VecVirtual { return w.words(w.roundToBF16(x)) }
+
+// arithmetic writes an operation of two operands, computed in float32.
+func (h half) arithmetic(v vector, name string, f op) {
+	w := start(single, v, name+h.name+v.letter, "func(n int, z, x, y *uint16)",
+		fmt.Sprintf("computes n elements, a multiple of %d, in float32 and rounds them.", v.lanes(single)))
+	w.keepForRounding()
+	n, z := Load(Param("n"), GP64()), Load(Param("z"), GP64())
+	x, y := Load(Param("x"), GP64()), Load(Param("y"), GP64())
+	width := v.lanes(single)
+	Label("vector")
+	CMPQ(n, U32(width))
+	JLT(LabelRef("done"))
+	a, b := v.new(), v.new()
+	h.wider(Mem{Base: x}, a)
+	h.wider(Mem{Base: y}, b)
+	VMOVUPS(h.round(w, w.do2(f, a, b)), Mem{Base: z})
+	for _, p := range []Register{x, y, z} {
+		ADDQ(U32(2*width), p)
+	}
+	SUBQ(U32(width), n)
+	JMP(LabelRef("vector"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// keepForRounding holds the constants of rounding in registers.
+func (w *writer) keepForRounding() {
+	for _, bits := range []uint64{1, 0x7fff, 0x7fc0, 0x7fc00000} {
+		w.keep(bits)
+	}
+}
+
+func widen(v vector, h half) {
+	w := start(single, v, "widen"+h.name+v.letter, "func(n int, y *float32, x *uint16)",
 		fmt.Sprintf("writes n elements, a multiple of %d, as float32 to y.", v.lanes(single)))
 	w.convert(2, 4, func(from, to Mem) {
 		r := w.new()
-		f(w, from, r)
+		h.wider(from, r)
 		w.move(r, to)
 	})
 }
 
 // narrow gives the canonical NaN for every NaN.
-func narrow(v vector, name string, f func(w *writer, x VecVirtual) VecVirtual) {
-	w := start(single, v, "narrow"+name+v.letter, "func(n int, y *uint16, x *float32)",
+func narrow(v vector, h half) {
+	w := start(single, v, "narrow"+h.name+v.letter, "func(n int, y *uint16, x *float32)",
 		fmt.Sprintf("rounds n elements, a multiple of %d, to nearest even.", v.lanes(single)))
-	for _, bits := range []uint64{1, 0x7fff, 0x7fc0, 0x7fc00000} {
-		w.keep(bits)
-	}
+	w.keepForRounding()
 	w.convert(4, 2, func(from, to Mem) {
 		x := w.new()
 		w.move(from, x)
-		VMOVUPS(f(w, x), to)
+		VMOVUPS(h.round(w, x), to)
 	})
 }
 
