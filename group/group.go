@@ -33,6 +33,9 @@ var errOutside = errors.New("this rank sat the split out (NoColor) and has no gr
 // A group of one communicates with nobody and never fails for reasons outside
 // the call. A group of size 0 is what Split gives a rank with NoColor: every
 // operation on it is an error.
+//
+// Functions that take a group, here and in packages above, take nil for the default
+// group. The methods are not for a nil *Group.
 type Group struct {
 	comm       Communicator // nil in groups of one or none that need no closing
 	rank, size int
