@@ -121,6 +121,9 @@ func (normal) fill(k Key, out array.View) {
 	x := inside(k, out.DType, out.Size())
 	for i, u := range x {
 		x[i] = math.Sqrt2 * math.Erfinv(2*u-1)
+		if out.DType == dtype.Float64 {
+			x[i] = refinedNormal(x[i], 2*u-1)
+		}
 	}
 	store(out, x)
 }
@@ -181,7 +184,7 @@ func (gumbel) name() string { return "gumbel" }
 func (gumbel) fill(k Key, out array.View) {
 	x := inside(k, out.DType, out.Size())
 	for i, u := range x {
-		x[i] = -math.Log(-math.Log(u))
+		x[i] = gumbelOf(u)
 	}
 	store(out, x)
 }
