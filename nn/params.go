@@ -48,7 +48,8 @@ func Update(module any, params tree.Tree) error {
 }
 
 // ValueAndGrad returns a function that computes loss, one floating-point number,
-// and its gradients by every parameter of the module, as a tree like Parameters'.
+// and its gradients by every parameter of the module, as a tree like Parameters';
+// integers get zeros. Integers that are no parameters belong in a field with `nn:"-"`.
 // loss uses the module and the arrays that it is given, which are constants. While
 // loss runs the module holds stand-ins for its parameters, so it must not be used
 // from another goroutine meanwhile.

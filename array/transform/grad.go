@@ -20,7 +20,9 @@ func Grad(f func(x *array.Array) *array.Array) func(x *array.Array) *array.Array
 // ValueAndGrad returns a function that computes f, whose result is one number
 // of a floating-point type, and its gradients by the arguments with the given
 // numbers, in that order; by the first argument if none are given. Gradients
-// have the shape and type of their argument. The other arguments are constants.
+// have the shape and type of their argument; another number than those of the call,
+// one given twice, and an argument of integers are errors. The other arguments are
+// constants.
 func ValueAndGrad(f func(xs ...*array.Array) *array.Array, argnums ...int) func(xs ...*array.Array) (*array.Array, []*array.Array) {
 	if len(argnums) == 0 {
 		argnums = []int{0}
@@ -46,8 +48,9 @@ func ValueAndGrad(f func(xs ...*array.Array) *array.Array, argnums ...int) func(
 }
 
 // ValueAndGradTree is ValueAndGrad for a function of a tree, by all of its
-// leaves: the gradients come as a tree with the same paths. Further results of f
-// are passed on as they are and do not take part in the derivative.
+// leaves: the gradients come as a tree with the same paths, zeros for leaves of
+// integers. Further results of f are passed on as they are and do not take part in
+// the derivative.
 func ValueAndGradTree(f func(t tree.Tree) (loss *array.Array, aux []*array.Array)) func(t tree.Tree) (loss *array.Array, aux []*array.Array, grads tree.Tree) {
 	return func(t tree.Tree) (*array.Array, []*array.Array, tree.Tree) {
 		outs, grads := gradients(func(xs ...*array.Array) []*array.Array {
