@@ -25,8 +25,13 @@ func Apply(p Primitive, in ...*Array) []*Array {
 	}
 	if n.err != nil {
 		n.specs = make([]Spec, max(1, outputsOf(p)))
-	} else if n.lane != nil && n.trace == 0 {
+		return n.outputs()
+	}
+	if n.lane != nil && n.trace == 0 {
 		n.record = n.lane.NextRecord()
+	}
+	if _, ok := p.(Fallible); ok {
+		n.site = newSite()
 	}
 	return n.outputs()
 }

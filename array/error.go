@@ -39,12 +39,24 @@ const module = "github.com/lockstep-go/lockstep/"
 // tests do.
 var programs = []string{"jobs/", "examples/", "benchmarks/", "scripts/"}
 
-// callSite is the first frame outside the library, as file:line.
-func callSite() string {
+// callSite is the caller's place in the user's program, as file:line.
+func callSite() string { return newSite().String() }
+
+// site is the stack of a call, looked up only when its place is asked for.
+type site []uintptr
+
+func newSite() *site {
+	var pcs [64]uintptr
+	s := site(slices.Clone(pcs[:runtime.Callers(2, pcs[:])]))
+	return &s
+}
+
+// String is the first frame outside the library, as file:line; empty if there is
+// none.
+func (s *site) String() string {
 	_, here, _, _ := runtime.Caller(0)
 	root := strings.TrimSuffix(here, "array/error.go")
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	frames := runtime.CallersFrames(*s)
 	for {
 		frame, more := frames.Next()
 		if frame.File != "" && !isLibrary(frame, root) {

@@ -123,13 +123,22 @@ func (t *task) compute(ctx context.Context) (out []View, err error) {
 		return out, nil // kernels need not care how many rows there are of nothing
 	}
 	if err := t.prim.Eval(ctx, in, out); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.prim.Name(), err)
+		return nil, t.mistake(err)
 	}
 	return out, nil
 }
 
 func isEmpty(views []View) bool {
 	return !slices.ContainsFunc(views, func(v View) bool { return v.Size() > 0 })
+}
+
+// mistake names the operation, and the place where it was asked for if known.
+func (t *task) mistake(err error) error {
+	e := &OpError{Op: t.prim.Name(), Err: err}
+	if t.node.site != nil {
+		e.Where = t.node.site.String()
+	}
+	return e
 }
 
 func viewOf(p Viewer, in View, out Spec) View {

@@ -24,3 +24,10 @@ func ExampleArray_Err() {
 	fmt.Println(y.Err() == x.Err(), x.Err())
 	// Output: true add at example_test.go:22: shapes [2] and [3] do not broadcast
 }
+
+func ExampleEval_mistakeInTheValues() {
+	table := array.From([]float32{1, 2, 3})
+	row := table.Take(array.From([]int32{5}), 0)
+	fmt.Println(row.Eval(context.Background()))
+	// Output: take at example_test.go:30: index 5 of an axis of length 3
+}

@@ -162,6 +162,9 @@ func (p take) picks(x, indices Spec) kernel.Picks {
 	}
 }
 
+// ChecksValues tells that an index may be out of range.
+func (take) ChecksValues() {}
+
 func (p take) Eval(_ context.Context, in, out []View) error {
 	x, indices := in[0], in[1]
 	at, err := kernel.Indices(indices.DType, indices.Bytes(), x.Shape[p.axis])
@@ -214,6 +217,9 @@ func (p scatter) OutputSpecs(in []Spec) ([]Spec, error) {
 	}
 	return in[:1], nil
 }
+
+// ChecksValues tells that an index may be out of range.
+func (scatter) ChecksValues() {}
 
 func (p scatter) Eval(_ context.Context, in, out []View) error {
 	x, indices, updates := in[0], in[1], in[2]

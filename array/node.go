@@ -12,6 +12,7 @@ type node struct {
 	inputs []*Array  // nil after evaluation
 	specs  []Spec
 	err    error // first mistake here or above
+	site   *site // who asked for it; only of a Fallible primitive
 
 	lane   Lane
 	record uint64

@@ -79,6 +79,11 @@ type (
 	// those of lanes. A primitive that is not Comparable equals none.
 	Comparable interface{ Equal(o Primitive) bool }
 
+	// Fallible marks a primitive whose Eval can find a mistake in the values, such as
+	// an index out of range. Its nodes remember who asked for them, so that the
+	// error names the place.
+	Fallible interface{ ChecksValues() }
+
 	// Laned is a primitive whose nodes run in the order of a lane: collectives,
 	// sends and receives. A nil lane means that this one has none.
 	Laned interface{ Lane() Lane }
