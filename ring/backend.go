@@ -63,6 +63,10 @@ func configOf(cfg group.Config) (own Config, err error) {
 	if own.Token, err = env.LookupToken(); err != nil {
 		return own, err
 	}
-	own.Insecure, err = env.LookupInsecure()
+	if own.Insecure, err = env.LookupInsecure(); err != nil {
+		return own, err
+	}
+	share, err := env.LookupSharedMemory()
+	own.NoSharedMemory = !share
 	return own, err
 }

@@ -38,6 +38,7 @@ func TestEnvironments(t *testing.T) {
 		"mpirun, no meeting place":  {map[string]string{env.OpenMPIRank: "0", env.OpenMPISize: "2"}, []string{env.OpenMPISize, env.Coordinator}},
 		"token that is not there":   {map[string]string{env.Rank: "0", env.Size: "1", env.TokenFile: "/nowhere/token"}, []string{env.TokenFile, "/nowhere/token"}},
 		"insecure with a word":      {map[string]string{env.Rank: "0", env.Size: "1", env.Insecure: "yes"}, []string{env.Insecure, `"yes"`}},
+		"shared memory by a word":   {map[string]string{env.Rank: "0", env.Size: "1", env.SharedMem: "off"}, []string{env.SharedMem, `"off"`}},
 		"timeout that is none":      {map[string]string{env.Rank: "0", env.Size: "1", env.Timeout: "soon"}, []string{env.Timeout, `"soon"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

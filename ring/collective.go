@@ -29,6 +29,8 @@ func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []
 		switch {
 		case c.Size() == 1:
 			return nil
+		case c.shared != nil:
+			return c.shared.allReduce(x, op, t, data)
 		case len(data) <= small:
 			return x.reduceSmall(op, t, data)
 		}
@@ -132,6 +134,9 @@ func (c *comm) AllGather(ctx context.Context, in, out []byte) error {
 
 func (x *exchange) gather(in, out []byte) error {
 	c := x.comm
+	if c.shared != nil {
+		return c.shared.gather(x, in, out)
+	}
 	block := func(_, i int) []byte { return slice(out, i, len(in)) }
 	copy(block(0, c.rank), in)
 	if len(in) <= small {
@@ -161,6 +166,9 @@ func (c *comm) ReduceScatter(ctx context.Context, op group.Op, t dtype.Type, in,
 	}
 	r := request{kind: reduceScatter, op: op, t: t, bytes: len(in)}
 	return c.collective(ctx, r, func(x *exchange) error {
+		if c.shared != nil {
+			return c.shared.reduceScatter(x, op, t, in, out)
+		}
 		step := segmentBytes(c.Size()) / t.Size() * t.Size()
 		for lo := 0; lo == 0 || lo < len(out); lo += step {
 			hi := min(lo+step, len(out))
@@ -181,6 +189,9 @@ func (c *comm) Broadcast(ctx context.Context, root int, data []byte) error {
 	}
 	r := request{kind: broadcast, bytes: len(data), root: root}
 	return c.collective(ctx, r, func(x *exchange) error {
+		if c.shared != nil {
+			return c.shared.broadcast(x, root, data)
+		}
 		return x.double(func(i int) []byte {
 			if i == root {
 				return data
@@ -199,6 +210,9 @@ func (c *comm) AllToAll(ctx context.Context, in, out []byte) error {
 	r := request{kind: allToAll, bytes: len(in)}
 	return c.collective(ctx, r, func(x *exchange) error {
 		n := len(in) / c.Size()
+		if c.shared != nil {
+			return c.shared.allToAll(x, in, out)
+		}
 		copy(slice(out, c.rank, n), slice(in, c.rank, n))
 		return x.stream(scattering(c.rank, c.Size()),
 			func(_, rank int) []byte { return slice(in, rank, n) },
@@ -209,6 +223,9 @@ func (c *comm) AllToAll(ctx context.Context, in, out []byte) error {
 // Barrier returns once every rank has called it, after ⌈log₂ Size⌉ steps.
 func (c *comm) Barrier(ctx context.Context) error {
 	return c.collective(ctx, request{kind: barrier}, func(x *exchange) error {
+		if c.shared != nil {
+			return c.shared.barrier(x)
+		}
 		return x.double(func(int) []byte { return nil })
 	})
 }
@@ -246,5 +263,8 @@ func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, e
 	}
 	child := newComm(c.node, childID(c.id, number, color), ranks, mineAt)
 	c.node.enter(child)
+	if err := child.meetAfterSplit(ctx); err != nil {
+		return nil, c.giveUp(-1, err)
+	}
 	return child, nil
 }

@@ -29,6 +29,7 @@ type comm struct {
 	work   sync.WaitGroup // readers of messages
 	opened chan struct{}  // closed when there is a dispute
 	leave  sync.Once
+	guests chan guest // members that have decided whether they share memory; on rank 0
 
 	mu       sync.Mutex
 	closed   bool
@@ -42,6 +43,8 @@ type comm struct {
 	splits   int
 	scratch  []byte
 	answers  chan answer
+	met      bool     // it has been decided whether memory is shared
+	shared   *sharing // nil when it is not; only used under the turn, and set to nil at the end
 }
 
 // peer is what a group knows of another member. The fields are guarded by the
@@ -78,6 +81,9 @@ func newComm(n *node, id groupID, ranks []int, rank int) *comm {
 	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: make(chan struct{}, 1), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.steps, c.halt = context.WithCancel(context.Background())
+	if rank == 0 {
+		c.guests = make(chan guest, 2*len(ranks))
+	}
 	c.peers = make([]*peer, len(ranks))
 	for r := range ranks {
 		if r != rank {
@@ -131,6 +137,8 @@ func (c *comm) take(e event) error {
 		c.heardText(r, e.notice)
 	case answers:
 		c.heardAnswer(r, e.notice)
+	case apart:
+		c.staysAway(r)
 	}
 	return nil
 }
@@ -143,6 +151,8 @@ func (c *comm) attach(r int, e event) error {
 	switch {
 	case c.closed, e.purpose == forCollectives && c.steps.Err() != nil, e.purpose == forMessages && c.fault != nil:
 		return errEnded
+	case e.purpose == forSegment && (c.rank != 0 || c.met):
+		return errEnded
 	case e.purpose == forCollectives && (c.dials(r) || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
 		return fmt.Errorf("rank %d has connected already", r)
 	}
@@ -151,10 +161,13 @@ func (c *comm) attach(r int, e event) error {
 			return err
 		}
 	}
-	if e.purpose == forCollectives {
+	switch e.purpose {
+	case forCollectives:
 		p.link = newLink(e.conn)
 		close(p.linked)
 		return nil
+	case forSegment:
+		return c.seat(guest{r, e.conn})
 	}
 	p.in.conn = e.conn
 	c.work.Go(func() { c.readMessages(r, e.conn) })
@@ -172,6 +185,7 @@ func (c *comm) farewell(r int) {
 	}
 	p.left = true
 	close(p.gone)
+	c.shared.poke()
 	if p.link != nil {
 		closeWrite(p.link.conn) // it waits for this before it closes its end
 	}
@@ -220,6 +234,7 @@ func (c *comm) fail(f fault) {
 // closed with the group, after the peers' goodbyes.
 func (c *comm) haltLocked() {
 	c.halt()
+	c.shared.poke()
 	for _, p := range c.peers {
 		if p != nil && p.link != nil {
 			p.link.conn.SetDeadline(longAgo)
@@ -338,6 +353,8 @@ func (c *comm) depart(until time.Time) {
 	c.turn <- struct{}{} // for good: no collective is under way, and none begins
 	c.drain(until)
 	c.mu.Lock()
+	c.shared.close()
+	c.shared = nil
 	c.hangUpMessages()
 	c.mu.Unlock()
 	c.work.Wait()

@@ -25,6 +25,9 @@ type Config struct {
 	// Insecure lets a world without a token leave loopback: whoever reaches a
 	// port can then join.
 	Insecure bool
+	// NoSharedMemory keeps ranks of one host from sharing memory; they use sockets
+	// then, as do groups of which only some ranks may share.
+	NoSharedMemory bool
 	// Unexpected is how many bytes of messages that nobody has asked for are kept
 	// for each peer of each group before its Sends have to wait; 0 means 64 MiB.
 	// A larger message waits until it is asked for.
@@ -74,5 +77,6 @@ func (cfg Config) checkTrust(addr net.Addr) error {
 
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
+	_, local := addr.(*net.UnixAddr)
+	return local || ok && tcp.IP.IsLoopback()
 }

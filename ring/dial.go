@@ -92,8 +92,12 @@ func (n *node) dialOne(ctx context.Context, addr string, oneOfMany bool, h hello
 
 // knock dials and plays the caller's part of the handshake.
 func knock(ctx context.Context, addr string, h hello, cfg Config) (net.Conn, error) {
+	return knockOn(ctx, "tcp", addr, h, cfg)
+}
+
+func knockOn(ctx context.Context, network, addr string, h hello, cfg Config) (net.Conn, error) {
 	dialer := net.Dialer{KeepAliveConfig: keepAlive}
-	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	conn, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

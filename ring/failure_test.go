@@ -86,7 +86,7 @@ func TestLinkCutInTheMiddle(t *testing.T) {
 		proxies[r] = newProxy(t, listeners[r])
 		addrs[r] = proxies[r].front.Addr().String()
 	}
-	comms := join2(t, listeners, addrs, Config{})
+	comms := join2(t, listeners, addrs, Config{NoSharedMemory: true})
 	proxies[1].limit.Store(100_000)
 	errs := make([]error, n)
 	everyRank(n, func(r int) {

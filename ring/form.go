@@ -16,8 +16,8 @@ func (n *node) form(ctx context.Context) (*comm, error) {
 		n.stop()
 		return n.root, nil
 	}
-	n.work.Go(n.accept)
-	if err := n.mesh(ctx); err != nil {
+	n.serve()
+	if err := n.unite(ctx); err != nil {
 		n.abandon(err)
 		return nil, err
 	}
@@ -31,6 +31,19 @@ func (n *node) abandon(err error) {
 		n.root.Break(err)
 	}
 	n.shutdown()
+}
+
+// unite connects all ranks and has them agree whether they share memory.
+func (n *node) unite(ctx context.Context) error {
+	if err := n.mesh(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := n.connecting(ctx)
+	defer cancel()
+	if err := n.root.meet(ctx); err != nil {
+		return fmt.Errorf("rank %d: %w", n.rank, err)
+	}
+	return nil
 }
 
 // mesh dials the ranks below and waits for those above.

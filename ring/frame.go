@@ -38,6 +38,8 @@ const (
 	answers
 	// listens: of the sender's addresses, the one with this number is in use.
 	listens
+	// apart: the sender shares no memory with the group.
+	apart
 	noticeKinds
 )
 

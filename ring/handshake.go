@@ -39,6 +39,7 @@ const (
 	forControl                        // notices, for the life of the world
 	forCollectives                    // one group, one pair
 	forMessages                       // one group, from the caller to the answerer
+	forSegment                        // one group, to the lowest rank, for shared memory
 	purposes
 )
 

@@ -25,7 +25,8 @@ type node struct {
 	rank, size int
 	job        [16]byte
 	listener   net.Listener
-	listensAt  int // which of its addresses the listener has
+	listensAt  int          // which of its addresses the listener has
+	door       net.Listener // for ranks of this host; nil when there is none
 	root       *comm
 	life       context.Context // ends when everything has been closed
 	end        context.CancelFunc
@@ -105,11 +106,20 @@ func childID(parent groupID, split, color int) groupID {
 	return groupID(sum[:16])
 }
 
+// serve starts to take callers.
+func (n *node) serve() {
+	n.door = n.openDoor() // before any rank can know this one
+	n.work.Go(func() { n.accept(n.listener) })
+	if n.door != nil {
+		n.work.Go(func() { n.accept(n.door) })
+	}
+}
+
 // accept takes callers until the listener closes.
-func (n *node) accept() {
+func (n *node) accept(listener net.Listener) {
 	pause := 5 * time.Millisecond
 	for {
-		conn, err := n.listener.Accept()
+		conn, err := listener.Accept()
 		switch {
 		case err == nil:
 			pause = 5 * time.Millisecond
@@ -317,6 +327,9 @@ func (n *node) stop() []*control {
 	n.closing = true
 	if n.listener != nil {
 		n.listener.Close()
+	}
+	if n.door != nil {
+		n.door.Close()
 	}
 	for conn := range n.callers {
 		conn.Close()

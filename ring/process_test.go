@@ -145,10 +145,19 @@ func (p *process) expect(t *testing.T, prefix string) (rest string) {
 	return rest
 }
 
+// ways are those in which ranks of one host move data.
+var ways = map[string]string{"shared memory": env.SharedMem + "=1", "sockets": env.SharedMem + "=0"}
+
 // TestKilledRank kills one process of three in the middle of its work. The
 // deadline of an operation is far away.
 func TestKilledRank(t *testing.T) {
-	ranks := startRanks(t, 3, "sum")
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) { killRank(t, way) })
+	}
+}
+
+func killRank(t *testing.T, way string) {
+	ranks := startRanks(t, 3, "sum", way)
 	for _, p := range ranks {
 		p.expect(t, "ready")
 	}
@@ -167,7 +176,13 @@ func TestKilledRank(t *testing.T) {
 // TestStoppedRank stops one process of three: only the deadline tells.
 func TestStoppedRank(t *testing.T) {
 	t.Parallel()
-	ranks := startRanks(t, 3, "sum", env.Timeout+"=1s")
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) { stopRank(t, way) })
+	}
+}
+
+func stopRank(t *testing.T, way string) {
+	ranks := startRanks(t, 3, "sum", env.Timeout+"=1s", way)
 	for _, p := range ranks {
 		p.expect(t, "ready")
 	}
@@ -233,6 +248,7 @@ func TestConformanceOfProcesses(t *testing.T) {
 	}{
 		{"two with a coordinator", 2, coordinatorPlace},
 		{"three with a host file", 3, hostFilePlace},
+		{"three over sockets", 3, socketsPlace},
 		{"four with a coordinator and a token", 4, tokenPlace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -256,6 +272,10 @@ func TestConformanceOfProcesses(t *testing.T) {
 
 func coordinatorPlace(t *testing.T, n int) []string {
 	return []string{env.Size + "=" + fmt.Sprint(n), env.Coordinator + "=" + freeAddress(t)}
+}
+
+func socketsPlace(t *testing.T, n int) []string {
+	return append(coordinatorPlace(t, n), env.SharedMem+"=0")
 }
 
 func tokenPlace(t *testing.T, n int) []string {

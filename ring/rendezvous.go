@@ -93,13 +93,13 @@ func host(ctx context.Context, size int, address string, cfg Config) (*comm, err
 		return nil, err
 	}
 	n.joins = make(chan joiner)
-	n.work.Go(n.accept)
+	n.serve()
 	joined, err := n.gather(ctx)
 	if err == nil {
 		err = n.distribute(joined, address)
 	}
 	if err == nil {
-		err = n.mesh(ctx)
+		err = n.unite(ctx)
 	}
 	if err != nil {
 		n.abandon(err)

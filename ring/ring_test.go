@@ -15,6 +15,12 @@ func TestConformance(t *testing.T) {
 	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator { return newWorld(t, n, Config{}) })
 }
 
+func TestConformanceOverSockets(t *testing.T) {
+	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+		return newWorld(t, n, Config{NoSharedMemory: true})
+	})
+}
+
 func newWorld(t *testing.T, n int, cfg Config) []group.Communicator {
 	t.Helper()
 	comms, err := Local(t.Context(), n, cfg)

@@ -22,6 +22,7 @@ const (
 	HostFile    = "LOCKSTEP_HOSTFILE"
 	TokenFile   = "LOCKSTEP_TOKEN_FILE"
 	Insecure    = "LOCKSTEP_INSECURE"
+	SharedMem   = "LOCKSTEP_SHM"
 	Log         = "LOCKSTEP_LOG"
 	Kernel      = "LOCKSTEP_KERNEL"
 
@@ -56,6 +57,7 @@ var Variables = []Variable{
 	{HostFile, "a path", "JSON list with one list of \"ip:port\" per rank"},
 	{TokenFile, "a path", "file with the secret that the ranks of one job share"},
 	{Insecure, "0 or 1", "1 lets a ring without a token leave loopback"},
+	{SharedMem, "0 or 1", "0 keeps ranks of one host on sockets; 1, the default, lets them share memory"},
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
 	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
 	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
@@ -121,6 +123,16 @@ func LookupInsecure() (bool, error) {
 		return false, wrong(Insecure, v, "0 or 1")
 	}
 	return v == "1", nil
+}
+
+// LookupSharedMemory reports whether ranks of one host may share memory: unless
+// LOCKSTEP_SHM is 0.
+func LookupSharedMemory() (bool, error) {
+	v, ok := os.LookupEnv(SharedMem)
+	if ok && v != "0" && v != "1" {
+		return false, wrong(SharedMem, v, "0 or 1")
+	}
+	return v != "0", nil
 }
 
 // LookupToken returns the content of the file named by LOCKSTEP_TOKEN_FILE

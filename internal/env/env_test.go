@@ -179,6 +179,25 @@ func TestLookupBackend(t *testing.T) {
 	wantError(t, err, []string{`LOCKSTEP_BACKEND is ""`, "any"})
 }
 
+func TestLookupSharedMemory(t *testing.T) {
+	only(t, nil)
+	if on, err := LookupSharedMemory(); !on || err != nil {
+		t.Errorf("not set: %v, %v; want true", on, err)
+	}
+	for value, want := range map[string]bool{"0": false, "1": true} {
+		t.Setenv(SharedMem, value)
+		if on, err := LookupSharedMemory(); on != want || err != nil {
+			t.Errorf("%q: %v, %v; want %v", value, on, err, want)
+		}
+	}
+	for _, value := range []string{"", "no", "2"} {
+		t.Setenv(SharedMem, value)
+		if _, err := LookupSharedMemory(); err == nil || !strings.Contains(err.Error(), SharedMem) {
+			t.Errorf("%q: error %v, want one that names the variable", value, err)
+		}
+	}
+}
+
 func TestLookupInsecure(t *testing.T) {
 	only(t, nil)
 	if on, err := LookupInsecure(); on || err != nil {

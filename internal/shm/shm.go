@@ -37,6 +37,9 @@ func At[T any](s *Segment, offset int) *T {
 	return (*T)(unsafe.Pointer(&s.memory[offset]))
 }
 
+// Supported reports whether this system has segments at all.
+const Supported = supported
+
 // Line is how far apart words lie that different processes write, so that they do
 // not take each other's cache line.
 const Line = 64

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const supported = true
+
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 // maxBytes bounds a segment: the kernel ends processes before it refuses to

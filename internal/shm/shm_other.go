@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+const supported = false
+
 var errUnsupported = fmt.Errorf("shm: shared memory on this system: %w", errors.ErrUnsupported)
 
 // Create reports errors.ErrUnsupported on this system.

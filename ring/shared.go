@@ -1,0 +1,189 @@
+package ring
+
+import (
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/reduce"
+)
+
+// The collectives in shared memory. A rank writes only to its own inboxes and
+// outboxes; what it wrote is read after a fence, and written again only after
+// another one that comes after the reading. So two of each suffice:
+//
+//	turn   1           2           3
+//	write  box 1       box 0       box 1
+//	read     ──fence── box 1 ──fence── box 0   all have read box 1 before they
+//	                                           arrive at the second fence
+//
+// Bytes are copied twice, into an inbox and out of it. In a reduction of n ranks
+// each rank copies (n-1)/n of its data in, reads as much of the others' while it
+// adds its slice, copies the slice out to all, and copies the others' slices in.
+
+// wholeBytes is up to how many bytes in all ranks' inboxes a rank rather reads
+// all of them than wait a second time.
+const wholeBytes = 64 << 10
+
+// swap moves up to step bytes at a time: put fills this rank's inbox, take reads
+// those of all.
+func (s *sharing) swap(x *exchange, bytes, step int, put func(lo, hi int, own []byte), take func(lo, hi int, inbox [][]byte)) error {
+	for lo := 0; lo == 0 || lo < bytes; lo += step {
+		hi := min(lo+step, bytes)
+		s.turn++
+		inbox := s.inbox[s.turn%2]
+		put(lo, hi, inbox[s.comm.rank])
+		s.arrive(x)
+		if err := s.wait(x); err != nil {
+			return err
+		}
+		take(lo, hi, inbox)
+	}
+	return nil
+}
+
+func (s *sharing) barrier(x *exchange) error {
+	s.arrive(x)
+	return s.wait(x)
+}
+
+func (s *sharing) broadcast(x *exchange, root int, data []byte) error {
+	return s.swap(x, len(data), s.layout.inbox, func(lo, hi int, own []byte) {
+		if s.comm.rank == root {
+			copy(own, data[lo:hi])
+		}
+	}, func(lo, hi int, inbox [][]byte) {
+		if s.comm.rank != root {
+			copy(data[lo:hi], inbox[root])
+		}
+	})
+}
+
+func (s *sharing) gather(x *exchange, in, out []byte) error {
+	return s.swap(x, len(in), s.layout.inbox,
+		func(lo, hi int, own []byte) { copy(own, in[lo:hi]) },
+		func(lo, hi int, inbox [][]byte) {
+			for r := range inbox {
+				copy(slice(out, r, len(in))[lo:hi], inbox[r])
+			}
+		})
+}
+
+func (s *sharing) allToAll(x *exchange, in, out []byte) error {
+	n, piece := len(in)/len(s.desks), s.layout.piece
+	return s.swap(x, n, piece, func(lo, hi int, own []byte) {
+		for r := range s.desks {
+			copy(own[r*piece:], slice(in, r, n)[lo:hi])
+		}
+	}, func(lo, hi int, inbox [][]byte) {
+		for r := range inbox {
+			copy(slice(out, r, n)[lo:hi], inbox[r][s.comm.rank*piece:])
+		}
+	})
+}
+
+func (s *sharing) reduceScatter(x *exchange, op group.Op, t dtype.Type, in, out []byte) error {
+	n, rank, piece := len(out), s.comm.rank, s.layout.piece
+	return s.swap(x, n, piece, func(lo, hi int, own []byte) {
+		for r := range s.desks {
+			if r != rank {
+				copy(own[r*piece:], slice(in, r, n)[lo:hi])
+			}
+		}
+	}, func(lo, hi int, inbox [][]byte) {
+		s.reduce(op, t, out[lo:hi], slice(in, rank, n)[lo:hi], inbox, rank*piece)
+	})
+}
+
+// reduce combines what lies at an offset of the others' inboxes and, in its
+// place, this rank's own.
+func (s *sharing) reduce(op group.Op, t dtype.Type, dst, own []byte, inbox [][]byte, offset int) {
+	for r := range inbox {
+		s.parts[r] = inbox[r][offset:][:len(dst)]
+	}
+	s.parts[s.comm.rank] = own
+	reduce.Into(reduce.Op(op), t, dst, s.parts)
+	clear(s.parts) // the caller's memory is not kept
+}
+
+func (s *sharing) allReduce(x *exchange, op group.Op, t dtype.Type, data []byte) error {
+	if len(data)*len(s.desks) > wholeBytes {
+		return s.reduceSliced(x, op, t, data)
+	}
+	return s.swap(x, len(data), wholeBytes,
+		func(lo, hi int, own []byte) { copy(own, data) },
+		func(lo, hi int, inbox [][]byte) { s.reduce(op, t, data, data, inbox, 0) })
+}
+
+// chunk is as much of the data as the boxes of one turn hold; each rank reduces
+// its slice of it.
+type chunk struct {
+	s        *sharing
+	data     []byte
+	elements slicing
+	size     int // of an element
+	turn     uint64
+}
+
+func (k *chunk) slice(rank int) []byte {
+	return k.data[k.elements.start(rank)*k.size : k.elements.start(rank+1)*k.size]
+}
+
+// show puts this rank's originals of the others' slices into its inbox.
+func (k *chunk) show() {
+	own := k.s.inbox[k.turn%2][k.s.comm.rank]
+	for r := range k.s.desks {
+		if r != k.s.comm.rank {
+			copy(own[r*k.s.layout.piece:], k.slice(r))
+		}
+	}
+}
+
+// reduce combines all originals of this rank's slice and puts the result into its
+// outbox.
+func (k *chunk) reduce(op group.Op, t dtype.Type) {
+	s, own := k.s, k.slice(k.s.comm.rank)
+	s.reduce(op, t, own, own, s.inbox[k.turn%2], s.comm.rank*s.layout.piece)
+	copy(s.outbox[k.turn%2][s.comm.rank], own)
+}
+
+// collect takes the others' results.
+func (k *chunk) collect() {
+	for r, result := range k.s.outbox[k.turn%2] {
+		if r != k.s.comm.rank {
+			copy(k.slice(r), result)
+		}
+	}
+}
+
+// reduceSliced has two fences for each chunk: all have shown, all have reduced.
+// What does not depend on the others is done between arriving and waiting: the
+// next chunk is shown, the last one collected.
+func (s *sharing) reduceSliced(x *exchange, op group.Op, t dtype.Type, data []byte) error {
+	var last *chunk
+	step := s.layout.piece / t.Size() * t.Size() * len(s.desks)
+	for lo := 0; lo < len(data); lo += step {
+		s.turn++
+		k := &chunk{s: s, data: data[lo:min(lo+step, len(data))], size: t.Size(), turn: s.turn}
+		k.elements = slicing{elems: len(k.data) / k.size, ranks: len(s.desks)}
+		k.show()
+		if last != nil {
+			if err := s.wait(x); err != nil {
+				return err
+			}
+		}
+		s.arrive(x)
+		if last != nil {
+			last.collect()
+		}
+		if err := s.wait(x); err != nil {
+			return err
+		}
+		k.reduce(op, t)
+		s.arrive(x)
+		last = k
+	}
+	if err := s.wait(x); err != nil {
+		return err
+	}
+	last.collect()
+	return nil
+}

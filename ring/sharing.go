@@ -1,0 +1,210 @@
+package ring
+
+import (
+	"encoding/binary"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstep-go/lockstep/internal/shm"
+)
+
+// sharing is one rank's use of the memory that all members of a group share. In
+// it lie a fence, a desk for each rank, and for each rank two inboxes and two
+// outboxes, used by turns.
+type sharing struct {
+	comm    *comm
+	segment *shm.Segment
+	fence   *shm.Fence
+	desks   []*desk
+	inbox   [2][][]byte // what a rank shows to the others, by turn and rank
+	outbox  [2][][]byte // what a rank has reduced, by turn and rank
+	layout  layout
+	crowded bool // there are more ranks than cores
+	parts   [][]byte
+
+	fences uint64 // this rank's arrivals at the fence
+	turn   uint64 // inboxes and outboxes used
+	opened uint64 // the collective whose call has been put on the desk
+	agreed uint64 // the collective about which all ranks agree
+}
+
+// desk is where one rank says how far it is. Calls are used by turns, as a rank
+// may begin the next collective while others still look at this one's.
+type desk struct {
+	arrived atomic.Uint64 // at the fence
+	_       [shm.Line - 8]byte
+	calls   [2]struct {
+		fingerprint [2]atomic.Uint64
+		sequence    atomic.Uint64 // written last
+		_           [shm.Line - 3*8]byte
+	}
+}
+
+// layout says how the memory of some ranks is divided. Its parts begin at whole
+// pages.
+type layout struct {
+	ranks int
+	inbox int // bytes of each
+	piece int // bytes of an outbox, and of an inbox that are meant for one rank
+}
+
+const (
+	pageBytes  = 4 << 10
+	fenceBytes = 2 * shm.Line
+	deskBytes  = 3 * shm.Line
+)
+
+// layoutOf gives two ranks 1.5 MiB and 64 ranks 9 MiB in all.
+func layoutOf(ranks int) layout {
+	inbox := min(max(2<<20/ranks, 64<<10, ranks*shm.Line), 256<<10)
+	return layout{ranks: ranks, inbox: inbox, piece: inbox / ranks / shm.Line * shm.Line}
+}
+
+func (l layout) desk(rank int) int { return fenceBytes + rank*deskBytes }
+
+func (l layout) inboxAt(turn, rank int) int {
+	return wholePages(l.desk(l.ranks)) + (turn*l.ranks+rank)*l.inbox
+}
+
+func (l layout) outboxAt(turn, rank int) int {
+	return l.inboxAt(2, 0) + (turn*l.ranks+rank)*l.piece
+}
+
+func (l layout) total() int { return wholePages(l.outboxAt(2, 0)) }
+
+func wholePages(n int) int { return (n + pageBytes - 1) / pageBytes * pageBytes }
+
+// newSharing maps a file that rank 0 has made.
+func newSharing(c *comm, file *os.File) (*sharing, error) {
+	l := layoutOf(c.Size())
+	segment, err := shm.Map(file, l.total())
+	if err != nil {
+		return nil, err
+	}
+	s := &sharing{comm: c, segment: segment, layout: l, fence: shm.At[shm.Fence](segment, 0), parts: make([][]byte, c.Size())}
+	s.crowded = c.node.size > runtime.NumCPU()
+	at := func(offset, n int) []byte { return segment.Bytes()[offset : offset+n : offset+n] }
+	for r := range c.Size() {
+		s.desks = append(s.desks, shm.At[desk](segment, l.desk(r)))
+		for turn := range 2 {
+			s.inbox[turn] = append(s.inbox[turn], at(l.inboxAt(turn, r), l.inbox))
+			s.outbox[turn] = append(s.outbox[turn], at(l.outboxAt(turn, r), l.piece))
+		}
+	}
+	return s, nil
+}
+
+// close unmaps the memory; nil is closed already. Others may go on using it.
+func (s *sharing) close() {
+	if s != nil {
+		s.segment.Unmap()
+	}
+}
+
+// poke has this rank look why it should not wait any longer.
+func (s *sharing) poke() {
+	if s != nil {
+		s.fence.Poke()
+	}
+}
+
+// arrive tells the others that this rank has come so far; the first time in a
+// collective also what it calls.
+func (s *sharing) arrive(x *exchange) {
+	own := s.desks[s.comm.rank]
+	if s.opened != x.head.sequence {
+		s.opened = x.head.sequence
+		call := &own.calls[x.head.sequence%2]
+		low, high := halves(x.head.fingerprint)
+		call.fingerprint[0].Store(low)
+		call.fingerprint[1].Store(high)
+		call.sequence.Store(x.head.sequence)
+	}
+	s.fences++
+	own.arrived.Store(s.fences)
+	s.fence.Arrive(s.full())
+}
+
+// full is how many arrivals there have been when all ranks have come as far as
+// this one.
+func (s *sharing) full() uint64 { return s.fences * uint64(len(s.desks)) }
+
+func halves(fingerprint [16]byte) (low, high uint64) {
+	return binary.LittleEndian.Uint64(fingerprint[:]), binary.LittleEndian.Uint64(fingerprint[8:])
+}
+
+// sleepTime is how long a rank sleeps before it looks around. What ends its wait
+// wakes it sooner, unless it was just falling asleep.
+const sleepTime = 50 * time.Millisecond
+
+// wait returns when all ranks have come as far as this one, and for the first time
+// in a collective only if all of them call the same.
+func (s *sharing) wait(x *exchange) error {
+	for !s.fence.Spin(s.full(), s.crowded) {
+		if err := s.obstacle(x); err != nil {
+			return err
+		}
+		s.fence.Sleep(s.full(), sleepTime)
+	}
+	if s.agreed == x.head.sequence {
+		return nil
+	}
+	if s.differs(x) {
+		return errDiffers
+	}
+	s.agreed = x.head.sequence
+	return nil
+}
+
+// obstacle is the reason not to wait any longer for those who have not come.
+func (s *sharing) obstacle(x *exchange) error {
+	c := s.comm
+	switch {
+	case s.fence.Full(s.full()):
+		return nil
+	case c.steps.Err() != nil:
+		return errEnded
+	case x.ctx.Err() != nil:
+		return x.ctx.Err()
+	case s.agreed != x.head.sequence && s.differs(x):
+		return errDiffers
+	}
+	x.waiting = -1
+	for r, p := range c.peers {
+		if p == nil || s.desks[r].arrived.Load() >= s.fences {
+			continue
+		}
+		if x.waiting < 0 {
+			x.waiting = r
+		}
+		if p.hasLeft() && s.desks[r].arrived.Load() < s.fences {
+			return &linkError{r, errLeft}
+		}
+	}
+	return nil
+}
+
+// hasLeft reports whether the peer has said goodbye.
+func (p *peer) hasLeft() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// differs reports whether a rank that has begun this collective calls something
+// else.
+func (s *sharing) differs(x *exchange) bool {
+	low, high := halves(x.head.fingerprint)
+	for _, d := range s.desks {
+		call := &d.calls[x.head.sequence%2]
+		if call.sequence.Load() == x.head.sequence && (call.fingerprint[0].Load() != low || call.fingerprint[1].Load() != high) {
+			return true
+		}
+	}
+	return false
+}
