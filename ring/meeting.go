@@ -49,6 +49,9 @@ func (c *comm) meet(ctx context.Context) error {
 		s.close()
 		return err
 	}
+	if s != nil {
+		s.lookAround()
+	}
 	c.mu.Lock()
 	c.shared = s
 	c.mu.Unlock()

@@ -2,8 +2,8 @@ package ring
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +21,7 @@ type sharing struct {
 	inbox   [2][][]byte // what a rank shows to the others, by turn and rank
 	outbox  [2][][]byte // what a rank has reduced, by turn and rank
 	layout  layout
-	crowded bool // there are more ranks than cores
+	company shm.Company
 	parts   [][]byte
 
 	fences uint64 // this rank's arrivals at the fence
@@ -34,7 +34,9 @@ type sharing struct {
 // may begin the next collective while others still look at this one's.
 type desk struct {
 	arrived atomic.Uint64 // at the fence
-	_       [shm.Line - 8]byte
+	process atomic.Int64  // the rank's process id
+	_       [shm.Line - 2*8]byte
+	cores   [16]atomic.Uint64 // marks those that the rank may run on
 	calls   [2]struct {
 		fingerprint [2]atomic.Uint64
 		sequence    atomic.Uint64 // written last
@@ -53,7 +55,7 @@ type layout struct {
 const (
 	pageBytes  = 4 << 10
 	fenceBytes = 2 * shm.Line
-	deskBytes  = 3 * shm.Line
+	deskBytes  = 5 * shm.Line
 )
 
 // layoutOf gives two ranks 1.5 MiB and 64 ranks 9 MiB in all.
@@ -84,7 +86,6 @@ func newSharing(c *comm, file *os.File) (*sharing, error) {
 		return nil, err
 	}
 	s := &sharing{comm: c, segment: segment, layout: l, fence: shm.At[shm.Fence](segment, 0), parts: make([][]byte, c.Size())}
-	s.crowded = c.node.size > runtime.NumCPU()
 	at := func(offset, n int) []byte { return segment.Bytes()[offset : offset+n : offset+n] }
 	for r := range c.Size() {
 		s.desks = append(s.desks, shm.At[desk](segment, l.desk(r)))
@@ -93,7 +94,39 @@ func newSharing(c *comm, file *os.File) (*sharing, error) {
 			s.outbox[turn] = append(s.outbox[turn], at(l.outboxAt(turn, r), l.piece))
 		}
 	}
+	own := s.desks[c.rank]
+	own.process.Store(int64(os.Getpid()))
+	for i, marked := range shm.Cores() {
+		own.cores[i].Store(marked)
+	}
 	return s, nil
+}
+
+// lookAround notes who the others are, once all have mapped the memory.
+func (s *sharing) lookAround() {
+	own := s.desks[s.comm.rank].process.Load()
+	for r, d := range s.desks {
+		if r != s.comm.rank && d.process.Load() == own {
+			s.company = shm.Together
+			return
+		}
+	}
+	if len(s.desks) > s.cores() {
+		s.company = shm.Crowded
+	}
+}
+
+// cores counts those on which any of the ranks may run.
+func (s *sharing) cores() int {
+	count := 0
+	for i := range s.desks[0].cores {
+		marked := uint64(0)
+		for _, d := range s.desks {
+			marked |= d.cores[i].Load()
+		}
+		count += bits.OnesCount64(marked)
+	}
+	return count
 }
 
 // close unmaps the memory; nil is closed already. Others may go on using it.
@@ -142,7 +175,7 @@ const sleepTime = 50 * time.Millisecond
 // wait returns when all ranks have come as far as this one, and for the first time
 // in a collective only if all of them call the same.
 func (s *sharing) wait(x *exchange) error {
-	for !s.fence.Spin(s.full(), s.crowded) {
+	for full := s.fence.Spin(s.full(), s.company); !full; full = s.fence.Full(s.full()) {
 		if err := s.obstacle(x); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/env"
 )
 
 // contender is one way to carry out scenarios: a program of ours or of a peer,
@@ -54,7 +55,8 @@ func field(launch, self string, at folder) []contender {
 		missing string
 		start   func(ranks int) []string
 	}{
-		{"ring tcp", "", func(n int) []string { return launched(launch, n) }},
+		{"ring shm", "", func(n int) []string { return launched(launch, n) }},
+		{"ring tcp", "", func(n int) []string { return launched(launch, n, "--env", env.SharedMem+"=0") }},
 		{"mpi", missingMPI(), func(n int) []string { return mpirun(n, sharedMemory...) }},
 	}
 	var all []contender

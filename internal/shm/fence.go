@@ -28,41 +28,63 @@ func (f *Fence) Arrive(full uint64) {
 // Full reports whether all have arrived.
 func (f *Fence) Full(full uint64) bool { return f.arrivals.Load() >= full }
 
-// The time that Spin takes is more than the kernel needs to wake a process on an
-// idle core, so that two ranks that take turns never sleep.
-const spinTime = 100 * time.Microsecond
+// Company is who else needs the cores while someone waits.
+type Company int
 
 const (
-	// bareSpins is how often Spin looks before it lets other goroutines run.
-	bareSpins = 2000
-	// crowdedSpins is the same where that would keep those from running who are
-	// waited for.
-	crowdedSpins = 20
+	// Spread: every process has a core.
+	Spread Company = iota
+	// Crowded: there are more processes than cores.
+	Crowded
+	// Together: some of those who wait for each other are goroutines of one
+	// process, and there may be more of them than cores.
+	Together
 )
 
-// Spin looks for a moment whether the fence becomes full, and reports that.
-// crowded says that there are more processes than cores: then it makes way for
-// them.
-func (f *Fence) Spin(full uint64, crowded bool) bool {
-	spins := bareSpins
-	if crowded {
-		spins = crowdedSpins
-	}
-	for range spins {
-		if f.Full(full) {
-			return true
+const (
+	// bareTime is more than two processes that take turns on cores of their own
+	// need to answer each other.
+	bareTime = 50 * time.Microsecond
+	// spinTime is how long to make way for others before it is better to sleep.
+	// Two that have come to share a core take turns like this until the kernel
+	// moves one, which it does not do to sleepers.
+	spinTime = time.Millisecond
+)
+
+// spins is how often Spin looks before it looks at the clock.
+var spins = [...]int{Spread: 1000, Crowded: 20, Together: 20}
+
+// Spin looks for a while whether the fence becomes full, and reports that.
+// Meanwhile it makes way for others as the company demands.
+func (f *Fence) Spin(full uint64, company Company) bool {
+	var start time.Time
+	for {
+		for range spins[company] {
+			if f.Full(full) {
+				return true
+			}
 		}
+		now := time.Now()
+		if start.IsZero() {
+			start = now
+		}
+		spun := now.Sub(start)
+		if spun >= spinTime {
+			return false
+		}
+		company.makeWay(spun)
 	}
-	for end := time.Now().Add(spinTime); time.Now().Before(end); {
+}
+
+// makeWay lets other goroutines run only where it must: that wakes threads, which
+// then want a core too.
+func (c Company) makeWay(spun time.Duration) {
+	if c == Together {
 		runtime.Gosched()
-		if crowded {
-			yield()
-		}
-		if f.Full(full) {
-			return true
-		}
 	}
-	return false
+	if c != Spread || spun > bareTime {
+		yield()
+	}
 }
 
 // Sleep waits until the fence is full, but at most for the time d; Poke may end it

@@ -114,5 +114,20 @@ func wake(word *atomic.Uint64) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(low(word)), 1 /* FUTEX_WAKE */, math.MaxInt32, 0, 0, 0)
 }
 
+// Cores marks the cores that this process may run on, of the first 1024; all zero
+// when that is not known.
+func Cores() (marked [16]uint64) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return marked
+	}
+	for i := range len(marked) * 64 {
+		if set.IsSet(i) {
+			marked[i/64] |= 1 << (i % 64)
+		}
+	}
+	return marked
+}
+
 // yield lets other processes run on this core.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/bits"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,7 +63,7 @@ func rounds(s *Segment, who int) {
 			}
 			full += 2
 			fence.Arrive(full)
-			for !fence.Spin(full, who == 2) {
+			for !fence.Spin(full, Company(who-1)) {
 				fence.Sleep(full, time.Second)
 			}
 		}
@@ -173,7 +175,7 @@ func TestFenceOfManyGoroutines(t *testing.T) {
 				counted[k].Add(1)
 				full := uint64(ranks * (k + 1))
 				fence.Arrive(full)
-				for !fence.Spin(full, true) {
+				for !fence.Spin(full, Together) {
 					fence.Sleep(full, time.Second)
 				}
 				if got := counted[k].Load(); got != ranks {
@@ -270,6 +272,16 @@ func TestOutsideTheSegment(t *testing.T) {
 			}()
 			At[uint64](s, offset)
 		})
+	}
+}
+
+func TestCores(t *testing.T) {
+	marked := 0
+	for _, word := range Cores() {
+		marked += bits.OnesCount64(word)
+	}
+	if marked != runtime.NumCPU() {
+		t.Errorf("%d cores are marked, this process was given %d", marked, runtime.NumCPU())
 	}
 }
 

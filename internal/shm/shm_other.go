@@ -30,6 +30,9 @@ func Send(*net.UnixConn, *os.File) error { return errUnsupported }
 // Receive reports errors.ErrUnsupported on this system.
 func Receive(*net.UnixConn) (*os.File, error) { return nil, errUnsupported }
 
+// Cores is not known on this system.
+func Cores() (marked [16]uint64) { return marked }
+
 func sleep(*atomic.Uint64, uint64, time.Duration) {}
 
 func wake(*atomic.Uint64) {}
