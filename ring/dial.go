@@ -30,10 +30,14 @@ func (n *node) address(rank int) string {
 // tryTime bounds an attempt at one of several addresses.
 const tryTime = 5 * time.Second
 
-// dial opens a connection to a rank, trying its addresses in turn, the one that
-// is known to work first. The error has no name of the rank in it.
+// dial opens a connection to a rank: a Unix socket to one of this host, or TCP,
+// trying its addresses in turn, the one that is known to work first. The error has
+// no name of the rank in it.
 func (n *node) dial(ctx context.Context, rank int, p purpose, id groupID) (net.Conn, error) {
-	h := hello{purpose: p, job: n.job, size: n.size, from: n.rank, to: rank, group: id}
+	h := n.greeting(rank, p, id)
+	if conn := n.dialLocal(ctx, h); conn != nil {
+		return conn, nil
+	}
 	addrs, order := n.addresses(rank)
 	var errs []error
 	for _, i := range order {
@@ -48,6 +52,11 @@ func (n *node) dial(ctx context.Context, rank int, p purpose, id groupID) (net.C
 		}
 	}
 	return nil, joined(errs)
+}
+
+// greeting is what this rank says to another one first.
+func (n *node) greeting(to int, p purpose, id groupID) hello {
+	return hello{purpose: p, job: n.job, size: n.size, from: n.rank, to: to, group: id}
 }
 
 // joined is several errors on one line.

@@ -36,18 +36,39 @@ func (n *node) openDoor() net.Listener {
 
 var errNoSharing = errors.New("memory is not to be shared")
 
-// knockDoor connects to the door of a rank. It does not wait longer than an
-// answerer would: whoever has taken the name may say nothing.
+// knockDoor connects to the door of a rank for its memory.
 func (n *node) knockDoor(ctx context.Context, rank int, id groupID) (*net.UnixConn, error) {
 	if n.door == nil {
 		return nil, errNoSharing
 	}
-	ctx, cancel := context.WithTimeout(ctx, knockTime)
-	defer cancel()
-	h := hello{purpose: forSegment, job: n.job, size: n.size, from: n.rank, to: rank, group: id}
-	conn, err := knockOn(ctx, "unix", n.doorName(rank), h, n.cfg)
+	conn, err := n.knockLocal(ctx, n.greeting(rank, forSegment, id))
 	if err != nil {
 		return nil, err
 	}
 	return conn.(*net.UnixConn), nil
+}
+
+// knockLocal does not wait longer than an answerer would: whoever has taken the
+// name may say nothing.
+func (n *node) knockLocal(ctx context.Context, h hello) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, knockTime)
+	defer cancel()
+	return knockOn(ctx, "unix", n.doorName(h.to), h, n.cfg)
+}
+
+// dialLocal connects by the door of a rank, or returns nil: the rank may be on
+// another host, where it is not looked for again.
+func (n *node) dialLocal(ctx context.Context, h hello) net.Conn {
+	if n.door == nil || h.purpose == forControl || n.remote[h.to].Load() {
+		return nil
+	}
+	conn, err := n.knockLocal(ctx, h)
+	if err == nil {
+		return conn
+	}
+	if ctx.Err() == nil && !errors.As(err, new(*refusal)) {
+		n.log.Debug("ring: no Unix socket to that rank", "peer", h.to, "err", err)
+		n.remote[h.to].Store(true)
+	}
+	return nil
 }

@@ -25,8 +25,9 @@ type node struct {
 	rank, size int
 	job        [16]byte
 	listener   net.Listener
-	listensAt  int          // which of its addresses the listener has
-	door       net.Listener // for ranks of this host; nil when there is none
+	listensAt  int           // which of its addresses the listener has
+	door       net.Listener  // for ranks of this host; nil when there is none
+	remote     []atomic.Bool // ranks that have no door here
 	root       *comm
 	life       context.Context // ends when everything has been closed
 	end        context.CancelFunc
@@ -82,7 +83,7 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 	n := &node{
 		cfg: cfg, rank: rank, size: size, job: job, listener: listener,
 		log:    cfg.Logger.With("backend", "ring", "rank", rank, "size", size),
-		formed: make(chan struct{}), missing: size - 1,
+		formed: make(chan struct{}), missing: size - 1, remote: make([]atomic.Bool, size),
 		controls: make([]atomic.Pointer[control], size), inUse: make([]int, size), departed: make([]bool, size), lost: make([]error, size),
 		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: map[net.Conn]bool{},
 	}

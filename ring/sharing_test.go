@@ -100,6 +100,33 @@ func TestOneRankStaysAway(t *testing.T) {
 	}
 }
 
+// TestMessagesBetweenRanksOfOneHost take Unix sockets, unless they are told not to.
+func TestMessagesBetweenRanksOfOneHost(t *testing.T) {
+	for name, c := range map[string]struct {
+		apart func(r int) bool
+		want  string
+	}{
+		"all share":       {func(int) bool { return false }, map[bool]string{true: "unix", false: "tcp"}[shm.Supported]},
+		"one stays away":  {func(r int) bool { return r == 1 }, "tcp"},
+		"all stay away":   {func(int) bool { return true }, "tcp"},
+		"another is away": {func(r int) bool { return r == 2 }, map[bool]string{true: "unix", false: "tcp"}[shm.Supported]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			comms := mixedWorld(t, 3, c.apart)
+			if err := comms[0].Send(t.Context(), 1, 4, []byte("by which way?")); err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, 13)
+			if err := comms[1].Recv(t.Context(), 0, 4, got); err != nil || string(got) != "by which way?" {
+				t.Errorf("%q, %v", got, err)
+			}
+			if network := comms[0].(*comm).peers[1].out.conn.RemoteAddr().Network(); network != c.want {
+				t.Errorf("it went over %s, want %s", network, c.want)
+			}
+		})
+	}
+}
+
 // TestDoorIsTaken has something else listen under the name of rank 1's door, and
 // of rank 0's: the ranks use sockets.
 func TestDoorIsTaken(t *testing.T) {
