@@ -86,12 +86,16 @@ func (o *options) addEnv(assignment string) error {
 	return nil
 }
 
+// mostRanks is more than one machine can run; it catches a slip of the finger
+// before its memory goes into it.
+const mostRanks = 1 << 14
+
 func (o *options) check(flags *flag.FlagSet) error {
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
-	case o.ranks < 1:
-		return fmt.Errorf("-n is %d; want 1 or more ranks", o.ranks)
+	case o.ranks < 1 || o.ranks > mostRanks:
+		return fmt.Errorf("-n is %d; want 1 to %d ranks", o.ranks, mostRanks)
 	case o.backend != "ring" && o.backend != "mpi":
 		return fmt.Errorf("--backend is %q; want ring or mpi", o.backend)
 	case given["mpi-arg"] && o.backend != "mpi":

@@ -59,7 +59,8 @@ func TestWrongUseIsOneLine(t *testing.T) {
 	}{
 		{"no arguments", nil, "no program to run"},
 		{"no command", []string{"-n", "2"}, "no program to run"},
-		{"no ranks", []string{"-n", "0", plain}, "-n is 0; want 1 or more ranks"},
+		{"no ranks", []string{"-n", "0", plain}, "-n is 0; want 1 to 16384 ranks"},
+		{"absurdly many ranks", []string{"-n", "100000000", plain}, "-n is 100000000; want 1 to 16384 ranks"},
 		{"negative ranks", []string{"-n", "-3", plain}, "-n is -3"},
 		{"ranks in words", []string{"-n", "two", plain}, `invalid value "two" for flag -n`},
 		{"unknown flag", []string{"--host", "a", plain}, "not defined: -host"},
