@@ -40,8 +40,20 @@ type request struct {
 	root  int
 }
 
-// callText describes a collective for people.
-type callText string
+// numbered is one collective of a group.
+type numbered struct {
+	request
+	sequence uint64
+	label    string // what a user of the group calls it; may be empty
+}
+
+// String describes the call for people.
+func (c numbered) String() string {
+	if c.label == "" {
+		return c.request.text(c.sequence)
+	}
+	return c.label
+}
 
 // fingerprint is what a user of the group says about the coming collective.
 type fingerprint struct {
@@ -53,7 +65,7 @@ type fingerprint struct {
 func (c *comm) Next(fp []byte, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.next = fingerprint{append([]byte(nil), fp...), text}
+	c.next.sum, c.next.text = append(c.next.sum[:0], fp...), text
 }
 
 // text describes a call that nobody has described better.
@@ -71,12 +83,12 @@ func (r request) text(sequence uint64) string {
 }
 
 func (r request) fingerprint(sum []byte) (fp [16]byte) {
-	b := []byte{byte(r.kind), byte(r.op), byte(r.t)}
+	b := make([]byte, 0, 64)
+	b = append(b, byte(r.kind), byte(r.op), byte(r.t))
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.bytes))
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.root))
 	h := fnv.New128a()
-	h.Write(b)
-	h.Write(sum)
+	h.Write(append(b, sum...))
 	h.Sum(fp[:0])
 	return fp
 }
@@ -85,19 +97,14 @@ func (r request) fingerprint(sum []byte) (fp [16]byte) {
 // whatever goes wrong breaks the group. A group of one only checks that it is
 // open.
 func (c *comm) collective(ctx context.Context, r request, run func(*exchange) error) error {
-	ctx, cancel := c.node.cfg.bound(ctx)
-	defer cancel()
 	x, err := c.begin(ctx, r)
 	if err != nil {
 		return err
 	}
-	release := context.AfterFunc(ctx, c.interrupt)
-	if err = ctx.Err(); err == nil {
+	if err = x.over(); err == nil {
 		err = run(x)
 	}
-	if !release() && err == nil {
-		err = ctx.Err()
-	}
+	x.end()
 	if err != nil {
 		err = c.conclude(x, err)
 	}
@@ -119,34 +126,42 @@ func (c *comm) finish(x *exchange, err error) {
 // begin waits for the collective's turn and numbers it. When it succeeds the
 // caller holds the turn.
 func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
+	until := c.node.cfg.deadline(ctx)
 	select {
 	case c.turn <- struct{}{}:
 	default:
-		select {
-		case c.turn <- struct{}{}:
-		case <-c.life.Done():
-			return nil, c.failure(r.text(0))
-		case <-ctx.Done():
-			return nil, c.giveUp(-1, fmt.Errorf("%s: still waiting for an earlier collective: %w", callNames[r.kind], context.Cause(ctx)))
+		if err := c.awaitTurn(ctx, r); err != nil {
+			return nil, err
 		}
 	}
 	c.mu.Lock()
 	c.sequence++
 	c.running = true
-	next := c.next
-	c.next = fingerprint{}
-	if next.text == "" {
-		next.text = r.text(c.sequence)
-	}
-	c.text = next.text
-	x := &exchange{comm: c, ctx: ctx, call: callText(next.text), waiting: -1,
-		head: head{kind: r.kind, sequence: c.sequence, fingerprint: r.fingerprint(next.sum)}}
+	c.latest = numbered{r, c.sequence, c.next.text}
+	h := head{kind: r.kind, sequence: c.sequence, fingerprint: r.fingerprint(c.next.sum)}
+	c.next.sum, c.next.text = c.next.sum[:0], ""
+	x := &c.exchange
+	x.start(c, ctx, until, c.latest, h)
 	c.mu.Unlock()
 	if err := c.late(x); err != nil {
 		c.finish(x, err)
 		return nil, err
 	}
 	return x, nil
+}
+
+// awaitTurn waits for an earlier collective to end.
+func (c *comm) awaitTurn(ctx context.Context, r request) error {
+	ctx, cancel := c.node.cfg.bound(ctx)
+	defer cancel()
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	case <-c.life.Done():
+		return c.failure(r.text(0))
+	case <-ctx.Done():
+		return c.giveUp(-1, fmt.Errorf("%s: still waiting for an earlier collective: %w", callNames[r.kind], context.Cause(ctx)))
+	}
 }
 
 // late is the error of a collective whose group has ended; for the one about
@@ -157,14 +172,13 @@ func (c *comm) late(x *exchange) error {
 	case c.disputed(x.head.sequence):
 		return c.settle(x)
 	case ended:
-		return c.failure(string(x.call))
+		return c.failure(x.call.String())
 	}
 	return nil
 }
 
 // conclude turns what stopped a collective into its error, and breaks the group.
 func (c *comm) conclude(x *exchange, err error) error {
-	op := string(x.call)
 	if errors.Is(err, errDiffers) {
 		c.disagree(x.head.sequence)
 	}
@@ -173,12 +187,12 @@ func (c *comm) conclude(x *exchange, err error) error {
 	}
 	var at *linkError
 	switch {
-	case x.ctx.Err() != nil:
+	case x.over() != nil:
 		return c.absence(x)
 	case errors.As(err, &at):
 		return c.explainLink(x, at)
 	}
-	return c.giveUp(-1, fmt.Errorf("%s: %w", op, err))
+	return c.giveUp(-1, fmt.Errorf("%s: %w", x.call, err))
 }
 
 // explainLink waits for the notice that says why a connection failed, which may
@@ -196,24 +210,24 @@ func (c *comm) explainLink(x *exchange, at *linkError) error {
 	if over := c.late(x); over != nil {
 		return over
 	}
-	return c.giveUp(at.peer, c.peerError(string(x.call), at.peer, at.err))
+	return c.giveUp(at.peer, c.peerError(x.call.String(), at.peer, at.err))
 }
 
 // absence is the error of a collective whose context has ended: it names the
 // ranks that have not come.
 func (c *comm) absence(x *exchange) error {
-	cause := context.Cause(x.ctx)
+	cause := x.over()
 	absent, silent := c.census(x.head.sequence)
 	missing := append(absent, silent...)
 	switch {
 	case len(missing) > 1:
 		return c.giveUp(-1, fmt.Errorf("%s: %s%s: %w", x.call, have(missing, "not come"), ofWhom(silent), cause))
 	case len(silent) == 1:
-		return c.giveUp(-1, c.peerError(string(x.call), silent[0], fmt.Errorf("does not answer: %w", cause)))
+		return c.giveUp(-1, c.peerError(x.call.String(), silent[0], fmt.Errorf("does not answer: %w", cause)))
 	case len(absent) == 1:
-		return c.giveUp(-1, c.peerError(string(x.call), absent[0], fmt.Errorf("has not come: %w", cause)))
+		return c.giveUp(-1, c.peerError(x.call.String(), absent[0], fmt.Errorf("has not come: %w", cause)))
 	case x.waiting >= 0:
-		return c.giveUp(-1, c.peerError(string(x.call), x.waiting, fmt.Errorf("has come but sends nothing: %w", cause)))
+		return c.giveUp(-1, c.peerError(x.call.String(), x.waiting, fmt.Errorf("has come but sends nothing: %w", cause)))
 	}
 	return c.giveUp(-1, fmt.Errorf("%s: %w", x.call, cause))
 }

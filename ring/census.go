@@ -60,5 +60,5 @@ func (c *comm) heardAnswer(r int, m notice) {
 func (c *comm) progress() (uint64, string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.sequence, c.text
+	return c.sequence, c.latest.String()
 }

@@ -11,15 +11,24 @@ import (
 	"github.com/lockstep-go/lockstep/internal/reduce"
 )
 
-// small is up to how many bytes the steps count and not the bytes: then all
-// originals go to everyone in ⌈log₂ Size⌉ steps.
-const small = 4 << 10
+// small is up to how many bytes from each rank the steps count and not the bytes:
+// then all originals go to everyone in ⌈log₂ Size⌉ steps. Two ranks send each
+// other no more bytes that way than by halves, so that they do it for longer.
+func small(ranks int) int {
+	if ranks == 2 {
+		return smallOfTwo
+	}
+	return 4 << 10
+}
+
+const smallOfTwo = 32 << 10
 
 // AllReduce combines data over all ranks, in place, with the bits of package
-// reduce. Up to 4 KiB every rank gets all originals, in ⌈log₂ Size⌉ steps. Larger
-// data is sliced: each rank gets all originals of its slice, combines them and
-// hands the result to all, in 2(Size-1) messages a segment and 2(Size-1)/Size of
-// the bytes each way. It needs at most 4 MiB beside data, for 64 ranks or fewer.
+// reduce. Up to 4 KiB (32 KiB between two ranks) every rank gets all originals, in
+// ⌈log₂ Size⌉ steps. Larger data is sliced: each rank gets all originals of its
+// slice, combines them and hands the result to all, segment by segment, so that
+// one is combined while the next is on its way; 2(Size-1)/Size of the bytes go
+// each way. It needs at most 4 MiB beside data, for 64 ranks or fewer.
 func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []byte) error {
 	if err := checkReduce("all_reduce", op, t, len(data)); err != nil {
 		return err
@@ -31,7 +40,7 @@ func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []
 			return nil
 		case c.shared != nil:
 			return c.shared.allReduce(x, op, t, data)
-		case len(data) <= small:
+		case len(data) <= small(c.Size()):
 			return x.reduceSmall(op, t, data)
 		}
 		return x.reduceSliced(op, t, data)
@@ -50,8 +59,8 @@ func checkReduce(name string, op group.Op, t dtype.Type, bytes int) error {
 
 // reduceSmall gathers the originals and combines them here.
 func (x *exchange) reduceSmall(op group.Op, t dtype.Type, data []byte) error {
-	parts := x.comm.parts(len(data))
-	copy(parts[x.comm.rank], data)
+	parts := x.comm.parts(1, len(data))[0]
+	parts[x.comm.rank] = data
 	if err := x.double(func(i int) []byte { return parts[i] }); err != nil {
 		return err
 	}
@@ -59,71 +68,114 @@ func (x *exchange) reduceSmall(op group.Op, t dtype.Type, data []byte) error {
 	return nil
 }
 
-// reduceSliced combines data slice by slice, one segment of every slice at a
-// time.
+// reduceSliced combines data slice by slice. A rank's results arrive where its
+// originals were: their owner has combined them, so they have been sent.
 func (x *exchange) reduceSliced(op group.Op, t dtype.Type, data []byte) error {
 	c, size := x.comm, t.Size()
-	s := slicing{elems: len(data) / size, ranks: c.Size(), limit: segmentBytes(c.Size()) / size}
-	gather := gathering(c.rank, c.Size())
-	for i := range s.segments() {
-		of := func(rank int) []byte {
-			lo, hi := s.segment(rank, i)
-			return data[lo*size : hi*size]
-		}
-		if err := x.reduceSegment(op, t, of(c.rank), of); err != nil {
-			return err
-		}
-		block := func(_, rank int) []byte { return of(rank) }
-		if err := x.stream(gather, block, block); err != nil {
-			return err
-		}
+	s := slicing{elems: len(data) / size, ranks: c.Size()}
+	s.limit = segmentBytes(c.Size(), len(data)/c.Size()) / size
+	of := func(rank, segment int) []byte {
+		lo, hi := s.segment(rank, segment)
+		return data[lo*size : hi*size]
 	}
-	return nil
+	r := reduction{op: op, t: t, plan: pipeline(s.segments(), true), in: of, of: of,
+		out: func(segment int) []byte { return of(c.rank, segment) }}
+	return x.reduce(r, s.limit*size)
 }
 
-// reduceSegment sends each rank this rank's originals of its segment, and
-// combines all originals of this rank's own segment into dst. in gives this
-// rank's originals for a rank; dst may be those for this rank.
-func (x *exchange) reduceSegment(op group.Op, t dtype.Type, dst []byte, in func(rank int) []byte) error {
+// reduction is a sliced reduction: in gives this rank's originals of a segment
+// for the rank that owns it, out is where the result of an own segment goes (which
+// may be where its originals are), and of where those of other ranks go, if they
+// are wanted.
+type reduction struct {
+	op   group.Op
+	t    dtype.Type
+	plan plan
+	in   func(rank, segment int) []byte
+	out  func(segment int) []byte
+	of   func(rank, segment int) []byte
+}
+
+// reduce runs a sliced reduction whose segments have at most limit bytes.
+func (x *exchange) reduce(r reduction, limit int) error {
 	c := x.comm
-	parts := c.parts(len(dst))
-	parts[c.rank] = in(c.rank)
-	err := x.stream(scattering(c.rank, c.Size()),
-		func(_, rank int) []byte { return in(rank) },
-		func(peer, _ int) []byte { return parts[peer] })
-	if err != nil {
-		return err
+	// Originals of a segment may come while those of the one before are combined.
+	room := c.parts(2, limit)
+	parts := make([][]byte, c.Size())
+	originals := func(segment int) [][]byte {
+		for rank := range parts {
+			parts[rank] = room[segment%2][rank][:len(r.out(segment))]
+		}
+		parts[c.rank] = r.in(c.rank, segment)
+		return parts
 	}
-	reduce.Into(reduce.Op(op), t, dst, parts)
-	return nil
+	for _, s := range c.schedules.direct(c.rank, c.Size()) {
+		x.flow(&x.outs, s.to, r.plan.blocks(func(p piece) []byte {
+			if p.reduced {
+				return r.out(p.segment)
+			}
+			return r.in(s.to, p.segment)
+		}), r.plan.sends)
+		x.flow(&x.ins, s.from, r.plan.blocks(func(p piece) []byte {
+			if p.reduced {
+				return r.of(s.from, p.segment)
+			}
+			return room[p.segment%2][s.from][:len(r.out(p.segment))]
+		}), r.plan.receives)
+	}
+	x.advance = func() {
+		for x.level < len(r.plan.originals) && x.haveAll(r.plan.originals[x.level]) {
+			reduce.Into(reduce.Op(r.op), r.t, r.out(x.level), originals(x.level))
+			x.level++
+		}
+	}
+	return x.run()
 }
 
-// segmentBytes bounds what a segment takes up: about 4 MiB for the originals of
-// all ranks, and not so little that the steps would count.
-func segmentBytes(ranks int) int { return min(max(4<<20/ranks, 64<<10), 1<<20) }
+// haveAll reports whether block number i has come from everyone.
+func (x *exchange) haveAll(i int) bool {
+	for j := range x.ins {
+		if x.ins[j].at <= i {
+			return false
+		}
+	}
+	return true
+}
 
-// parts returns room for n bytes from each rank, reused by later collectives.
-func (c *comm) parts(n int) [][]byte {
+// segmentBytes is the length of a segment: so short that combining one and
+// sending the next overlap and what comes stays in the caches, and that twice the
+// originals of all ranks take up little; but not so short that the calls count.
+func segmentBytes(ranks, slice int) int {
+	return min(max(slice/4, 64<<10), max(512<<10/ranks, 32<<10))
+}
+
+// parts returns room for n bytes from each rank, several times, reused by later
+// collectives.
+func (c *comm) parts(times, n int) [][][]byte {
 	const align = 64
 	stride := (n + align - 1) / align * align
-	if len(c.scratch) < stride*c.Size() {
-		c.scratch = buffer.Make(stride * c.Size())
+	if total := times * stride * c.Size(); len(c.scratch) < total {
+		c.scratch = buffer.Make(total)
 	}
-	parts := make([][]byte, c.Size())
-	for r := range parts {
-		parts[r] = c.scratch[r*stride : r*stride+n : r*stride+n]
+	all := make([][][]byte, times)
+	next := c.scratch
+	for i := range all {
+		all[i] = make([][]byte, c.Size())
+		for r := range all[i] {
+			all[i][r], next = next[:n:n], next[stride:]
+		}
 	}
-	return parts
+	return all
 }
 
 // double follows the doubling schedule over one block from each rank.
 func (x *exchange) double(block func(i int) []byte) error {
 	of := func(_, i int) []byte { return block(i) }
-	return x.follow(doubling(x.comm.rank, x.comm.Size()), of, of)
+	return x.follow(x.comm.schedules.doubling(x.comm.rank, x.comm.Size()), of, of)
 }
 
 // AllGather concatenates every rank's in, in rank order, into out. Up to 4 KiB
-// from each rank it takes ⌈log₂ Size⌉ steps, else Size-1 direct messages.
+// from each rank (32 KiB of two) it takes ⌈log₂ Size⌉ steps, else Size-1 direct messages.
 func (c *comm) AllGather(ctx context.Context, in, out []byte) error {
 	if err := c.checkLength("all_gather", "out", len(out), "in", len(in)); err != nil {
 		return err
@@ -139,8 +191,8 @@ func (x *exchange) gather(in, out []byte) error {
 	}
 	block := func(_, i int) []byte { return slice(out, i, len(in)) }
 	copy(block(0, c.rank), in)
-	if len(in) <= small {
-		return x.follow(doubling(c.rank, c.Size()), block, block)
+	if len(in) <= small(c.Size()) {
+		return x.follow(c.schedules.doubling(c.rank, c.Size()), block, block)
 	}
 	return x.stream(gathering(c.rank, c.Size()), block, block)
 }
@@ -169,15 +221,16 @@ func (c *comm) ReduceScatter(ctx context.Context, op group.Op, t dtype.Type, in,
 		if c.shared != nil {
 			return c.shared.reduceScatter(x, op, t, in, out)
 		}
-		step := segmentBytes(c.Size()) / t.Size() * t.Size()
-		for lo := 0; lo == 0 || lo < len(out); lo += step {
-			hi := min(lo+step, len(out))
-			of := func(rank int) []byte { return slice(in, rank, len(out))[lo:hi] }
-			if err := x.reduceSegment(op, t, out[lo:hi], of); err != nil {
-				return err
-			}
+		e := t.Size()
+		s := slicing{elems: len(out) / e, ranks: 1, limit: segmentBytes(c.Size(), len(out)) / e}
+		of := func(slice []byte, segment int) []byte {
+			lo, hi := s.segment(0, segment)
+			return slice[lo*e : hi*e]
 		}
-		return nil
+		return x.reduce(reduction{op: op, t: t, plan: pipeline(s.segments(), false),
+			in:  func(rank, segment int) []byte { return of(slice(in, rank, len(out)), segment) },
+			out: func(segment int) []byte { return of(out, segment) },
+		}, s.limit*e)
 	})
 }
 

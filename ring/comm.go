@@ -38,13 +38,19 @@ type comm struct {
 	sequence uint64 // collectives begun
 	finished uint64 // collectives that went well
 	running  bool   // a collective is under way
-	text     string // the latest
+	latest   numbered
 	next     fingerprint
 	splits   int
-	scratch  []byte
 	answers  chan answer
 	met      bool     // it has been decided whether memory is shared
 	shared   *sharing // nil when it is not; only used under the turn, and set to nil at the end
+	carrier  carrier // nil before the first link
+
+	// For the collective under way, reused by the next.
+	scratch   []byte
+	schedules itinerary
+	exchange  exchange
+	patience  *patience
 }
 
 // peer is what a group knows of another member. The fields are guarded by the
@@ -149,12 +155,17 @@ func (c *comm) attach(r int, e event) error {
 	defer c.mu.Unlock()
 	p := c.peers[r]
 	switch {
-	case c.closed, e.purpose == forCollectives && c.steps.Err() != nil, e.purpose == forMessages && c.fault != nil:
+	case c.closed, e.purpose == forMessages && c.fault != nil:
 		return errEnded
 	case e.purpose == forSegment && (c.rank != 0 || c.met):
 		return errEnded
 	case e.purpose == forCollectives && (c.dials(r) || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
 		return fmt.Errorf("rank %d has connected already", r)
+	}
+	if e.purpose == forCollectives {
+		if err := c.readyLocked(); err != nil {
+			return err
+		}
 	}
 	if !e.welcomed {
 		if err := writeVerdict(e.conn, nil); err != nil {
@@ -163,9 +174,7 @@ func (c *comm) attach(r int, e event) error {
 	}
 	switch e.purpose {
 	case forCollectives:
-		p.link = newLink(e.conn)
-		close(p.linked)
-		return nil
+		return c.linkLocked(p, e.conn)
 	case forSegment:
 		return c.seat(guest{r, e.conn})
 	}
@@ -185,10 +194,10 @@ func (c *comm) farewell(r int) {
 	}
 	p.left = true
 	close(p.gone)
-	c.shared.poke()
 	if p.link != nil {
-		closeWrite(p.link.conn) // it waits for this before it closes its end
+		p.link.stream.closeWrite() // it waits for this before it closes its end
 	}
+	c.wakeLocked()
 	if p.out.conn != nil {
 		p.out.conn.SetWriteDeadline(longAgo)
 	}
@@ -234,12 +243,25 @@ func (c *comm) fail(f fault) {
 // closed with the group, after the peers' goodbyes.
 func (c *comm) haltLocked() {
 	c.halt()
-	c.shared.poke()
 	for _, p := range c.peers {
 		if p != nil && p.link != nil {
-			p.link.conn.SetDeadline(longAgo)
-			closeWrite(p.link.conn)
+			p.link.stream.closeWrite()
 		}
+	}
+	c.wakeLocked()
+}
+
+// wake has the collective under way look whether it must end.
+func (c *comm) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wakeLocked()
+}
+
+func (c *comm) wakeLocked() {
+	c.shared.poke()
+	if c.carrier != nil {
+		c.carrier.wake()
 	}
 }
 
@@ -355,6 +377,10 @@ func (c *comm) depart(until time.Time) {
 	c.mu.Lock()
 	c.shared.close()
 	c.shared = nil
+	if c.carrier != nil {
+		c.carrier.close()
+		c.carrier = nil
+	}
 	c.hangUpMessages()
 	c.mu.Unlock()
 	c.work.Wait()
@@ -374,7 +400,7 @@ func (c *comm) drain(until time.Time) {
 		l := p.link
 		c.mu.Unlock()
 		if l != nil {
-			reading.Go(func() { l.drain(until) })
+			reading.Go(func() { l.stream.drain(until) })
 		}
 	}
 	reading.Wait()

@@ -32,6 +32,9 @@ type Config struct {
 	// for each peer of each group before its Sends have to wait; 0 means 64 MiB.
 	// A larger message waits until it is asked for.
 	Unexpected int
+	// portable has links use package net alone, as they do on systems other than
+	// Linux.
+	portable bool
 	// Logger gets debug and warning records; nil means slog.Default.
 	Logger *slog.Logger
 }
@@ -59,8 +62,21 @@ func (cfg Config) bound(ctx context.Context) (context.Context, context.CancelFun
 	if at, ok := ctx.Deadline(); ok && time.Until(at) <= cfg.Timeout {
 		return ctx, func() {}
 	}
-	cause := fmt.Errorf("%v passed: %w", cfg.Timeout, context.DeadlineExceeded)
-	return context.WithTimeoutCause(ctx, cfg.Timeout, cause)
+	return context.WithTimeoutCause(ctx, cfg.Timeout, passed(cfg.Timeout))
+}
+
+// deadline is when bound's context ends.
+func (cfg Config) deadline(ctx context.Context) time.Time {
+	until := time.Now().Add(cfg.Timeout)
+	if at, ok := ctx.Deadline(); ok && at.Before(until) {
+		return at
+	}
+	return until
+}
+
+// passed is why an operation ended after its time.
+func passed(d time.Duration) error {
+	return fmt.Errorf("%v passed: %w", d, context.DeadlineExceeded)
 }
 
 // trusts reports whether a world may use addr: without a token only loopback.

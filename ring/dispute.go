@@ -44,7 +44,7 @@ func (d *dispute) add(rank int, text string) (added bool) {
 // disagree opens the dispute about a collective that has begun here, or joins it.
 func (c *comm) disagree(sequence uint64) {
 	c.mu.Lock()
-	d, text := c.disputeLocked(sequence), c.text
+	d, text := c.disputeLocked(sequence), c.latest.String()
 	added := d.add(c.rank, text)
 	c.mu.Unlock()
 	if added {

@@ -2,10 +2,7 @@ package ring
 
 import (
 	"context"
-	"errors"
-	"os"
-	"slices"
-	"sync"
+	"time"
 )
 
 // exchange is a collective under way: it moves messages between this rank and
@@ -13,148 +10,249 @@ import (
 type exchange struct {
 	comm    *comm
 	ctx     context.Context
-	call    callText
+	until   time.Time // the deadline of ctx, or the operation's own when that is earlier
+	call    numbered
 	head    head // of its messages, but for their length
-	waiting int  // the peer that was waited for last
+	waiting int  // the peer that was waited for last; -1 for none
+
+	outs, ins []flow
+	// level is how many segments have been reduced; flows wait for levels. advance,
+	// if not nil, raises it as far as what has come allows.
+	level   int
+	advance func()
+
+	release func() bool // ends the watch over ctx; nil before the first sleep
+	in, out []stream    // what to sleep for
 }
 
-// message is what goes to or comes from one peer at a time.
-type message struct {
-	peer   int
-	blocks [][]byte
+// start makes x the exchange of a call; it keeps the room that earlier ones made.
+func (x *exchange) start(c *comm, ctx context.Context, until time.Time, call numbered, h head) {
+	*x = exchange{comm: c, ctx: ctx, until: until, call: call, head: h, waiting: -1,
+		outs: x.outs[:0], ins: x.ins[:0], in: x.in[:0], out: x.out[:0]}
 }
 
-func (m message) length() uint64 {
-	n := 0
-	for _, b := range m.blocks {
-		n += len(b)
+// over is why the exchange must end now, nil while it may go on.
+func (x *exchange) over() error {
+	if x.ctx.Err() == nil && time.Now().Before(x.until) {
+		return nil
 	}
-	return uint64(n)
+	if _, ok := x.ctx.Deadline(); ok && x.ctx.Err() == nil {
+		x.expire()
+	}
+	if x.ctx.Err() != nil {
+		return context.Cause(x.ctx)
+	}
+	return passed(x.comm.node.cfg.Timeout)
 }
 
-// inline is how much a rank may write before it reads. The smallest socket
-// buffers hold as much, so it never waits for a peer that also writes first.
-const inline = 16 << 10
-
-// move sends and receives side by side, each in the order given, so that two
-// ranks that send each other more than the sockets hold do not block each other.
-// It returns when all of it is done. All connections that this rank makes are
-// made before it waits for any that a peer makes: so there is no circle.
-func (x *exchange) move(sends, receives []message) error {
-	for _, m := range append(slices.Clone(sends), receives...) {
-		x.waiting = m.peer
-		if err := x.comm.dialLink(x.ctx, m.peer); err != nil {
-			return &linkError{m.peer, err}
-		}
+// expire waits for the timer of ctx when its deadline has passed.
+func (x *exchange) expire() {
+	if at, _ := x.ctx.Deadline(); !time.Now().Before(at) {
+		<-x.ctx.Done()
 	}
-	if total(sends) <= inline {
-		if err := x.send(sends); err != nil {
+}
+
+// watch has the end of ctx wake this rank. Only who is about to sleep needs it.
+func (x *exchange) watch() {
+	if x.release == nil {
+		x.release = context.AfterFunc(x.ctx, x.comm.wake)
+	}
+}
+
+// end gives back what the exchange holds.
+func (x *exchange) end() {
+	if x.release != nil {
+		x.release()
+	}
+}
+
+// flow adds a message to what run will send or receive.
+func (x *exchange) flow(all *[]flow, peer int, blocks [][]byte, needs []int) {
+	f := flow{peer: peer, blocks: blocks, needs: needs, head: x.head}
+	f.head.length = f.length()
+	f.pass(0)
+	*all = append(*all, f)
+}
+
+// inFlight bounds how many peers are sent to, and received from, in one turn.
+const inFlight = 16
+
+// run sends and receives by turns what has been added, and returns when all of it
+// is done. Flows come first that were added first: all ranks add theirs by
+// distance, so that no rank is everyone's target. All
+// connections that this rank makes are made before it waits for any that a peer
+// makes: so there is no circle.
+func (x *exchange) run() error {
+	defer x.forget()
+	if err := x.dial(); err != nil {
+		return err
+	}
+	if x.advance != nil {
+		x.advance()
+	}
+	for {
+		moved, done, err := x.turn()
+		switch {
+		case done || err != nil:
 			return err
+		case moved:
+			x.comm.patience.moved()
+			continue
 		}
-		return x.receive(receives)
-	}
-	var sending sync.WaitGroup
-	var sent error
-	sending.Go(func() {
-		if sent = x.send(sends); sent != nil {
-			x.comm.interrupt()
+		if err := x.pause(); err != nil {
+			return &linkError{x.waiting, err}
 		}
-	})
-	err := x.receive(receives)
-	if err != nil {
-		x.comm.interrupt()
 	}
-	sending.Wait()
-	if err == nil || sent != nil && interrupted(err) {
-		err = sent
+}
+
+// forget lets go of the flows, and of the buffers in them.
+func (x *exchange) forget() {
+	clear(x.outs)
+	clear(x.ins)
+	x.outs, x.ins = x.outs[:0], x.ins[:0]
+}
+
+// dial finds the links that are there and makes those that are this rank's to
+// make.
+func (x *exchange) dial() error {
+	c := x.comm
+	if err := c.ready(); err != nil {
+		return err
+	}
+	if c.patience == nil {
+		c.patience = newPatience(c.node.crowded())
+	}
+	for _, all := range [][]flow{x.outs, x.ins} {
+		for i := range all {
+			f := &all[i]
+			x.waiting = f.peer
+			if err := x.connect(f); err != nil {
+				return &linkError{f.peer, err}
+			}
+		}
+	}
+	return nil
+}
+
+// connect finds the link of a flow, or makes it if it is this rank's to make.
+func (x *exchange) connect(f *flow) (err error) {
+	if f.link, err = x.comm.linkTo(f.peer); f.link != nil || err != nil || !x.comm.dials(f.peer) {
+		return err
+	}
+	ctx, cancel := context.WithDeadlineCause(x.ctx, x.until, passed(x.comm.node.cfg.Timeout))
+	defer cancel()
+	if err = x.comm.dialLink(ctx, f.peer); err == nil {
+		f.link, err = x.comm.linkTo(f.peer)
 	}
 	return err
 }
 
-// interrupted reports whether err only follows from another one.
-func interrupted(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, errEnded)
-}
-
-func total(all []message) uint64 {
-	var n uint64
-	for _, m := range all {
-		n += m.length()
+// turn serves each flow once.
+func (x *exchange) turn() (moved, done bool, err error) {
+	sent, allSent, err := x.serve(x.outs, (*flow).sent, (*flow).canSend, (*flow).send)
+	if err != nil {
+		return false, false, err
 	}
-	return n
+	came, allCame, err := x.serve(x.ins, (*flow).allPassed, (*flow).canReceive, (*flow).receive)
+	if came && x.advance != nil {
+		x.advance()
+	}
+	return sent || came, allSent && allCame, err
 }
 
-func (x *exchange) send(all []message) error {
-	for _, m := range all {
-		l, err := x.comm.awaitLink(x.ctx, m.peer)
-		if err == nil {
-			err = l.send(x.headOf(m), m.blocks)
+// serve moves what can be moved of the first flows that are not finished.
+func (x *exchange) serve(all []flow, finished func(*flow) bool, can func(*flow, int) bool, move func(*flow, int) (bool, error)) (moved, done bool, err error) {
+	done = true
+	served := 0
+	for i := range all {
+		f := &all[i]
+		if finished(f) {
+			continue
 		}
+		if done {
+			done, x.waiting = false, f.peer
+		}
+		if f.link == nil {
+			if f.link, err = x.comm.linkTo(f.peer); err != nil {
+				return false, false, &linkError{f.peer, err}
+			}
+		}
+		if !can(f, x.level) {
+			continue
+		}
+		m, err := move(f, x.level)
 		if err != nil {
-			return &linkError{m.peer, err}
+			return false, false, &linkError{f.peer, err}
+		}
+		if m {
+			served++
+		}
+		if served == inFlight {
+			break
 		}
 	}
-	return nil
+	return served > 0, done, nil
 }
 
-func (x *exchange) receive(all []message) error {
-	for _, m := range all {
-		x.waiting = m.peer
-		l, err := x.comm.awaitLink(x.ctx, m.peer)
-		if err == nil {
-			err = l.receive(x.headOf(m), m.blocks)
-		}
-		if err != nil {
-			return &linkError{m.peer, err}
+// pause returns when it is time to look again.
+func (x *exchange) pause() error {
+	if x.comm.steps.Err() != nil {
+		return errEnded
+	}
+	if x.comm.patience.look() {
+		return nil
+	}
+	if err := x.over(); err != nil {
+		return err
+	}
+	return x.sleep()
+}
+
+func (x *exchange) sleep() error {
+	c := x.comm
+	x.watch()
+	x.in, x.out = x.in[:0], x.out[:0]
+	for i := range x.outs {
+		if f := &x.outs[i]; !f.sent() && f.canSend(x.level) {
+			x.out = append(x.out, f.link.stream)
 		}
 	}
-	return nil
-}
-
-func (x *exchange) headOf(m message) head {
-	h := x.head
-	h.length = m.length()
-	return h
+	for i := range x.ins {
+		if f := &x.ins[i]; !f.allPassed() && f.canReceive(x.level) {
+			x.in = append(x.in, f.link.stream)
+		}
+	}
+	return c.carrier.sleep(x.in, x.out, time.Until(x.until))
 }
 
 // follow carries out a schedule step by step; block gives block i of what is
 // sent to, or received from, a peer.
 func (x *exchange) follow(steps []step, sent, received func(peer, block int) []byte) error {
 	for _, s := range steps {
-		out := pick(s.to, s.send, sent)
-		in := pick(s.from, s.recv, received)
-		if err := x.move([]message{out}, []message{in}); err != nil {
+		x.flow(&x.outs, s.to, pick(s.to, s.send, sent), nil)
+		x.flow(&x.ins, s.from, pick(s.from, s.recv, received), nil)
+		if err := x.run(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stream carries out a schedule whose steps do not build on each other: after
-// the first, with which ranks that disagree find out, peers may run ahead.
+// stream carries out a schedule whose steps do not build on each other.
 func (x *exchange) stream(steps []step, sent, received func(peer, block int) []byte) error {
-	if len(steps) == 0 {
-		return nil
+	for _, s := range steps {
+		x.flow(&x.outs, s.to, pick(s.to, s.send, sent), nil)
+		x.flow(&x.ins, s.from, pick(s.from, s.recv, received), nil)
 	}
-	if err := x.follow(steps[:1], sent, received); err != nil {
-		return err
-	}
-	var out, in []message
-	for _, s := range steps[1:] {
-		out = append(out, pick(s.to, s.send, sent))
-		in = append(in, pick(s.from, s.recv, received))
-	}
-	return x.move(out, in)
+	return x.run()
 }
 
-func pick(peer int, numbers []int, block func(peer, block int) []byte) message {
-	m := message{peer: peer}
-	for _, i := range numbers {
-		if b := block(peer, i); len(b) > 0 {
-			m.blocks = append(m.blocks, b)
-		}
+func pick(peer int, numbers []int, block func(peer, block int) []byte) [][]byte {
+	blocks := make([][]byte, len(numbers))
+	for i, n := range numbers {
+		blocks[i] = block(peer, n)
 	}
-	return m
+	return blocks
 }
 
 // linkError is a failure of the connection to a peer.

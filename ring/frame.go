@@ -110,8 +110,7 @@ const headBytes = 4 + 4 + 8 + 8 + 16
 
 var errNoHead = errors.New("not the head of a collective's message")
 
-func (h head) encode() []byte {
-	b := make([]byte, 0, headBytes)
+func (h head) append(b []byte) []byte {
 	b = append(b, 'L', 'S', 'C', version, byte(h.kind), 0, 0, 0)
 	b = binary.LittleEndian.AppendUint64(b, h.sequence)
 	b = binary.LittleEndian.AppendUint64(b, h.length)

@@ -1,64 +1,52 @@
 package ring
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
 	"net"
-	"time"
 )
 
 // link is the connection between two ranks of a group for its collectives. It
-// needs no queue: what has not been read waits in the kernel.
+// needs no queue: what has not been read waits in the kernel. The buffers let the
+// head and the data of a small message travel together; larger data passes them
+// by.
 type link struct {
-	conn net.Conn
-	r    *bufio.Reader
-	head [headBytes]byte
+	stream    stream
+	in        []byte // has come and is not used yet; part of inBuffer
+	out       []byte // is not written yet; part of outBuffer
+	inBuffer  [linkBuffer]byte
+	outBuffer [linkBuffer]byte
 }
 
-// linkBuffer lets the head and the data of a small message come with one read;
-// larger data passes it by.
 const linkBuffer = 8 << 10
 
 var errDiffers = errors.New("ranks called different collectives")
 
-func newLink(conn net.Conn) *link {
-	return &link{conn: conn, r: bufio.NewReaderSize(conn, linkBuffer)}
+// take moves what has come to b.
+func (l *link) take(b []byte) int {
+	n := copy(b, l.in)
+	l.in = l.in[n:]
+	return n
 }
 
-func (l *link) send(h head, blocks [][]byte) error {
-	all := append(net.Buffers{h.encode()}, blocks...)
-	_, err := all.WriteTo(l.conn)
-	return err
+// read reads once: large data straight into b, small data by way of the buffer,
+// which is empty.
+func (l *link) read(b []byte) (int, error) {
+	if len(b) >= linkBuffer {
+		return l.stream.read(b[:min(len(b), turnBytes)])
+	}
+	if _, err := l.fill(); err != nil {
+		return 0, err
+	}
+	return l.take(b), nil
 }
 
-// receive fills blocks, if the message is the one wanted.
-func (l *link) receive(want head, blocks [][]byte) error {
-	if _, err := io.ReadFull(l.r, l.head[:]); err != nil {
-		return plainEOF(err)
-	}
-	got, err := decodeHead(&l.head)
-	if err != nil {
-		return err
-	}
-	if got != want {
-		return errDiffers
-	}
-	for _, b := range blocks {
-		if _, err := io.ReadFull(l.r, b); err != nil {
-			return noEOF(err)
-		}
-	}
-	return nil
-}
-
-// drain ends this side, reads until the peer has ended its own, and closes.
-func (l *link) drain(until time.Time) {
-	closeWrite(l.conn)
-	l.conn.SetReadDeadline(until)
-	io.Copy(io.Discard, l.conn)
-	l.conn.Close()
+// fill reads once into the buffer, in which there is room.
+func (l *link) fill() (int, error) {
+	held := copy(l.inBuffer[:], l.in)
+	n, err := l.stream.read(l.inBuffer[held:])
+	l.in = l.inBuffer[:held+n]
+	return n, err
 }
 
 // dials reports whether this rank dials the other one for their link: the one who
@@ -86,17 +74,34 @@ func (c *comm) dialLink(ctx context.Context, r int) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.steps.Err() != nil {
+	if err := c.readyLocked(); err != nil {
 		conn.Close()
-		return errEnded
+		return err
 	}
-	p.link = newLink(conn)
-	close(p.linked)
-	return nil
+	return c.linkLocked(p, conn)
 }
 
-// awaitLink returns the connection to a peer, which may be the peer's to make.
-func (c *comm) awaitLink(ctx context.Context, r int) (*link, error) {
+func (c *comm) ready() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.readyLocked()
+}
+
+// readyLocked makes the carrier unless it is there, or the group has ended.
+func (c *comm) readyLocked() (err error) {
+	switch {
+	case c.steps.Err() != nil || c.closed:
+		return errEnded
+	case c.carrier == nil && c.node.cfg.portable:
+		c.carrier = newPumps()
+	case c.carrier == nil:
+		c.carrier, err = newCarrier()
+	}
+	return err
+}
+
+// linkTo returns the connection to a peer, nil while that is the peer's to make.
+func (c *comm) linkTo(r int) (*link, error) {
 	p := c.peers[r]
 	select {
 	case <-p.linked:
@@ -104,21 +109,23 @@ func (c *comm) awaitLink(ctx context.Context, r int) (*link, error) {
 	default:
 	}
 	select {
-	case <-p.linked:
 	case <-p.gone:
-	case <-c.steps.Done():
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case p.link != nil:
-		return p.link, nil
-	case p.left:
 		return nil, errLeft
+	default:
+		return nil, nil
 	}
-	return nil, errEnded
+}
+
+// linkLocked makes conn, which it takes over, the link to a peer.
+func (c *comm) linkLocked(p *peer, conn net.Conn) error {
+	s, err := c.carrier.stream(conn)
+	if err != nil {
+		return err
+	}
+	p.link = &link{stream: s}
+	close(p.linked)
+	c.carrier.wake()
+	return nil
 }
 
 // dial connects to a peer unless life ends first.

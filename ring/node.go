@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,6 +100,26 @@ func everyone(size int) []int {
 		ranks[r] = r
 	}
 	return ranks
+}
+
+// crowded reports whether the ranks of this host take turns on its processors.
+func (n *node) crowded() bool { return n.neighbours() > min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
+
+// neighbours counts the ranks at this rank's address, itself included.
+func (n *node) neighbours() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	host := func(r int) string {
+		name, _, _ := net.SplitHostPort(n.hosts[r][n.inUse[r]])
+		return name
+	}
+	count := 0
+	for r := range n.hosts {
+		if host(r) == host(n.rank) {
+			count++
+		}
+	}
+	return count
 }
 
 // childID names a group that a split made.

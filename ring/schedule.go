@@ -87,3 +87,72 @@ func (s slicing) segment(rank, i int) (lo, hi int) {
 func (s slicing) start(rank int) int {
 	return rank*(s.elems/s.ranks) + min(rank, s.elems%s.ranks)
 }
+
+// piece is a part of what a rank sends another in a sliced reduction: originals
+// of a segment of the receiver's slice, or a reduced segment of its own.
+type piece struct {
+	segment int
+	reduced bool
+}
+
+// plan is the order of all pieces from one rank to another. A piece may be sent,
+// or received, once so many segments have been reduced as sends and receives say.
+type plan struct {
+	pieces    []piece
+	sends     []int
+	receives  []int
+	originals []int // the number of each segment's piece with originals
+}
+
+// pipeline sends the originals of segment after segment, and with spread the
+// results, each after the originals of the next segment, which are on their way
+// while it is being reduced: o0 o1 r0 o2 r1 ... The receiver has room for the
+// originals of two segments. There is at least one segment.
+func pipeline(segments int, spread bool) plan {
+	var p plan
+	segments = max(segments, 1)
+	for i := range segments {
+		p.originals = append(p.originals, len(p.pieces))
+		p.add(piece{i, false}, 0, i-1)
+		if spread && i > 0 {
+			p.add(piece{i - 1, true}, i, 0)
+		}
+	}
+	if spread {
+		p.add(piece{segments - 1, true}, segments, 0)
+	}
+	return p
+}
+
+func (p *plan) add(what piece, send, receive int) {
+	p.pieces = append(p.pieces, what)
+	p.sends = append(p.sends, send)
+	p.receives = append(p.receives, receive)
+}
+
+// blocks gives the bytes of each piece.
+func (p *plan) blocks(of func(piece) []byte) [][]byte {
+	all := make([][]byte, len(p.pieces))
+	for i, what := range p.pieces {
+		all[i] = of(what)
+	}
+	return all
+}
+
+// itinerary keeps the schedules of a group.
+type itinerary struct{ double, straight []step }
+
+func (s *itinerary) doubling(rank, size int) []step {
+	if s.double == nil {
+		s.double = doubling(rank, size)
+	}
+	return s.double
+}
+
+// direct has every rank exchange with every other one.
+func (s *itinerary) direct(rank, size int) []step {
+	if s.straight == nil {
+		s.straight = scattering(rank, size)
+	}
+	return s.straight
+}

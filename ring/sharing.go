@@ -194,13 +194,15 @@ func (s *sharing) wait(x *exchange) error {
 // obstacle is the reason not to wait any longer for those who have not come.
 func (s *sharing) obstacle(x *exchange) error {
 	c := s.comm
+	x.watch()
+	over := x.over()
 	switch {
 	case s.fence.Full(s.full()):
 		return nil
 	case c.steps.Err() != nil:
 		return errEnded
-	case x.ctx.Err() != nil:
-		return x.ctx.Err()
+	case over != nil:
+		return over
 	case s.agreed != x.head.sequence && s.differs(x):
 		return errDiffers
 	}
