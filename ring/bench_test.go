@@ -12,7 +12,7 @@ func BenchmarkAllReduce(b *testing.B) {
 	for _, n := range []int{2, 4} {
 		for _, bytes := range []int{4, 4 << 10, 128 << 10, 1 << 20, 16 << 20} {
 			b.Run(fmt.Sprintf("ranks=%d/bytes=%d", n, bytes), func(b *testing.B) {
-				comms, err := Local(b.Context(), n, Config{})
+				comms, err := Local(b.Context(), n, Config{NoSharedMemory: true})
 				if err != nil {
 					b.Fatal(err)
 				}

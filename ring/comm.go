@@ -44,7 +44,7 @@ type comm struct {
 	answers  chan answer
 	met      bool     // it has been decided whether memory is shared
 	shared   *sharing // nil when it is not; only used under the turn, and set to nil at the end
-	carrier  carrier // nil before the first link
+	carrier  carrier  // nil before the first link
 
 	// For the collective under way, reused by the next.
 	scratch   []byte

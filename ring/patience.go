@@ -58,10 +58,10 @@ func (p *patience) begin() {
 
 // moved ends the wait under way, if there is one: something has come.
 func (p *patience) moved() {
-	if p.waiting {
+	if p.looking {
 		p.learn(time.Since(p.since) < longLook)
-		p.waiting, p.left = false, 0
 	}
+	p.waiting, p.left = false, 0
 }
 
 // learn notes whether looking paid, once for each wait.

@@ -21,6 +21,13 @@ func TestConformanceOverSockets(t *testing.T) {
 	})
 }
 
+// TestConformanceOverPumps goes the way of systems other than Linux.
+func TestConformanceOverPumps(t *testing.T) {
+	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+		return newWorld(t, n, Config{NoSharedMemory: true, portable: true})
+	})
+}
+
 func newWorld(t *testing.T, n int, cfg Config) []group.Communicator {
 	t.Helper()
 	comms, err := Local(t.Context(), n, cfg)

@@ -144,6 +144,71 @@ func TestScatteringBringsEveryOriginalOfASlice(t *testing.T) {
 	}
 }
 
+func TestPipelines(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		segments int
+		spread   bool
+		want     string
+	}{
+		{"nothing to combine", 0, true, "o0 r0"},
+		{"one segment", 1, true, "o0 r0"},
+		{"two segments", 2, true, "o0 o1 r0 r1"},
+		{"four segments", 4, true, "o0 o1 r0 o2 r1 o3 r2 r3"},
+		{"originals alone", 3, false, "o0 o1 o2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := pipeline(c.segments, c.spread)
+			var got []string
+			for _, what := range p.pieces {
+				got = append(got, fmt.Sprintf("%c%d", "or"[boolean(what.reduced)], what.segment))
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("%s, want %s", s, c.want)
+			}
+		})
+	}
+}
+
+// TestPipelinesFlow has two ranks send each other a pipeline piece by piece: each
+// gets everything, sends no result before it has it, and never holds originals of
+// more than two segments that are not combined.
+func TestPipelinesFlow(t *testing.T) {
+	for _, spread := range []bool{false, true} {
+		for segments := 1; segments < 9; segments++ {
+			p := pipeline(segments, spread)
+			var sent, received, level [2]int
+			for moved := true; moved; {
+				moved = false
+				for r := range 2 {
+					if i := sent[r]; i < len(p.pieces) && p.sends[i] <= level[r] {
+						if what := p.pieces[i]; what.reduced && what.segment >= level[r] {
+							t.Fatalf("%d segments: %+v is sent at level %d", segments, what, level[r])
+						}
+						sent[r], moved = i+1, true
+					}
+					if i := received[r]; i < sent[1-r] && p.receives[i] <= level[r] {
+						received[r], moved = i+1, true
+					}
+					held := 0
+					for held+level[r] < segments && p.originals[level[r]+held] < received[r] {
+						held++
+					}
+					if held > 2 {
+						t.Fatalf("%d segments: originals of %d are held", segments, held)
+					}
+					if held == 2 || held > 0 && received[r] == sent[1-r] {
+						level[r], moved = level[r]+1, true
+					}
+				}
+			}
+			if sent != [2]int{len(p.pieces), len(p.pieces)} || received != sent || level != [2]int{segments, segments} {
+				t.Errorf("%d segments: ends with %v sent, %v received, %v reduced", segments, sent, received, level)
+			}
+		}
+	}
+}
+
 func TestSlicing(t *testing.T) {
 	for _, s := range []slicing{{0, 3, 4}, {1, 8, 4}, {7, 8, 1}, {8, 8, 4}, {10, 3, 2}, {1000, 7, 13}, {1 << 20, 5, 4096}} {
 		covered, next := 0, 0
