@@ -6,6 +6,8 @@ package env
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -52,7 +54,7 @@ var Variables = []Variable{
 	{Backend, "the name of a backend, or any", "backend that Init picks when the program asks for none"},
 	{Timeout, "a duration above zero, such as 90s", "longest wait of one operation; 10m if not set"},
 	{Rank, "0 to size-1", "rank of this process on the ring"},
-	{Size, "1 or more", "number of ranks; not needed with a host file"},
+	{Size, "1 to 65536", "number of ranks; not needed with a host file"},
 	{Coordinator, "host:port", "address where rank 0 listens and the others learn all addresses"},
 	{HostFile, "a path", "JSON list with one list of \"ip:port\" per rank"},
 	{TokenFile, "a path", "file with the secret that the ranks of one job share"},
@@ -63,16 +65,16 @@ var Variables = []Variable{
 	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
 	{MLXHostFile, "a path", "as LOCKSTEP_HOSTFILE, with MLX_RANK"},
 	{TorchRank, "0 to size-1", "rank, with WORLD_SIZE, MASTER_ADDR and MASTER_PORT"},
-	{TorchSize, "1 or more", "number of ranks"},
+	{TorchSize, "1 to 65536", "number of ranks"},
 	{MasterAddr, "a host", "coordinator's host"},
 	{MasterPort, "1 to 65535", "coordinator's port"},
 	{OpenMPIRank, "0 to size-1", "rank under mpirun; the ring also needs a coordinator"},
-	{OpenMPISize, "1 or more", "number of ranks under mpirun"},
+	{OpenMPISize, "1 to 65536", "number of ranks under mpirun"},
 	{PMIxSpace, "any", "with SLURM_STEP_ID: MPI can start under srun --mpi=pmix"},
 	{SingleCopy, "as Open MPI says", "how ranks of one host copy large messages; the mpi backend sets it to none unless it is set"},
 	{SlurmStep, "any", "set by srun; without it Slurm's other variables are not used"},
 	{SlurmRank, "0 to size-1", "rank in a Slurm step; the ring also needs a coordinator"},
-	{SlurmTasks, "1 or more", "number of ranks in a Slurm step"},
+	{SlurmTasks, "1 to 65536", "number of ranks in a Slurm step"},
 }
 
 // SetDefault sets a variable that is not set yet, for libraries that read it in
@@ -101,6 +103,20 @@ func LookupKernel() (string, error) {
 		return v, nil
 	}
 	return "", wrong(Kernel, v, "portable, avx2 or avx512")
+}
+
+// LookupLog returns the level that LOCKSTEP_LOG names, warn when it is not set.
+func LookupLog() (slog.Level, error) {
+	v, ok := os.LookupEnv(Log)
+	if !ok {
+		return slog.LevelWarn, nil
+	}
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		if v == strings.ToLower(level.String()) {
+			return level, nil
+		}
+	}
+	return 0, wrong(Log, v, "debug, info, warn or error")
 }
 
 // LookupTimeout returns LOCKSTEP_TIMEOUT, 0 when it is not set.
@@ -136,14 +152,14 @@ func LookupSharedMemory() (bool, error) {
 }
 
 // LookupToken returns the content of the file named by LOCKSTEP_TOKEN_FILE
-// without surrounding white space, nil when the variable is not set. An
-// unreadable or empty file is an error.
+// without surrounding white space, nil when the variable is not set. A file that
+// is unreadable, empty or longer than 64 KiB is an error.
 func LookupToken() ([]byte, error) {
 	path, ok := os.LookupEnv(TokenFile)
 	if !ok {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := readFile(path, maxToken)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", TokenFile, err)
 	}
@@ -152,6 +168,24 @@ func LookupToken() ([]byte, error) {
 		return nil, fmt.Errorf("%s: %s holds no token", TokenFile, path)
 	}
 	return []byte(token), nil
+}
+
+// maxToken is far more than a secret needs, and little enough for a file named by
+// mistake to do no harm.
+const maxToken = 64 << 10
+
+// readFile is os.ReadFile for files of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s holds more than %d bytes", path, limit)
+	}
+	return data, err
 }
 
 // World says where this process stands among the ranks of its job.
@@ -208,6 +242,10 @@ func Launchers() []string {
 	return set
 }
 
+// maxRanks is more than any world has; what is larger is a mistake, and every rank
+// keeps something for each other.
+const maxRanks = 1 << 16
+
 func lockstepWorld() (World, bool, error) {
 	if !isSet(Rank) && !isSet(HostFile) && !isSet(Size) {
 		return World{}, false, nil
@@ -257,7 +295,7 @@ func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {
 	if path == "" {
 		return World{}, false, wrong(fileVar, path, "the path of a host file")
 	}
-	rank, err := integer(rankVar, 0, 1<<31-1, "a rank from 0 to the number of hosts less 1")
+	rank, err := integer(rankVar, 0, maxRanks-1, "a rank from 0 to the number of hosts less 1")
 	if err != nil {
 		return World{}, false, err
 	}
@@ -265,10 +303,10 @@ func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {
 }
 
 func coordinatorWorld(rankVar, sizeVar string, coordinator func() (string, error)) (World, bool, error) {
-	size, err := integer(sizeVar, 1, 1<<31-1, "a number of ranks, 1 or more")
+	size, err := integer(sizeVar, 1, maxRanks, fmt.Sprintf("a number of ranks from 1 to %d", maxRanks))
 	if err != nil {
 		// A rank that is no number either is the mistake to speak of first.
-		_, wrongRank := integer(rankVar, 0, 1<<31-1, "a rank, 0 or more")
+		_, wrongRank := integer(rankVar, 0, maxRanks-1, "a rank, 0 or more")
 		return World{}, false, cmp.Or(wrongRank, err)
 	}
 	rank, err := integer(rankVar, 0, size-1, fmt.Sprintf("a rank from 0 to %d, as %s is %d", size-1, sizeVar, size))
@@ -325,6 +363,10 @@ func shown(name string) string {
 }
 
 func wrong(name, value, allowed string) error {
+	const shownBytes = 200
+	if len(value) > shownBytes {
+		value = value[:shownBytes] + "…"
+	}
 	return fmt.Errorf("%s is %q; want %s", name, value, allowed)
 }
 

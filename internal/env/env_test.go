@@ -1,6 +1,7 @@
 package env
 
 import (
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -81,7 +82,8 @@ func TestLookupWorld(t *testing.T) {
 		{name: "rank has a sign", env: coordinated("+1", "2"), fails: []string{`LOCKSTEP_RANK is "+1"`}},
 		{name: "rank has a zero before it", env: coordinated("01", "2"), fails: []string{`LOCKSTEP_RANK is "01"`}},
 		{name: "rank has a space", env: coordinated(" 1", "2"), fails: []string{`LOCKSTEP_RANK is " 1"`}},
-		{name: "size is nothing", env: coordinated("0", "0"), fails: []string{`LOCKSTEP_SIZE is "0"`, "1 or more"}},
+		{name: "size beyond all worlds", env: coordinated("0", "65537"), fails: []string{`LOCKSTEP_SIZE is "65537"`, "from 1 to 65536"}},
+		{name: "size is nothing", env: coordinated("0", "0"), fails: []string{`LOCKSTEP_SIZE is "0"`, "from 1 to 65536"}},
 		{name: "size is enormous", env: coordinated("0", "99999999999"), fails: []string{`LOCKSTEP_SIZE is "99999999999"`}},
 
 		{name: "MLX", env: vars{MLXRank: "1", MLXHostFile: "/h"}, found: true,
@@ -237,6 +239,43 @@ func TestLookupToken(t *testing.T) {
 	write(" \n")
 	_, err = LookupToken()
 	wantError(t, err, []string{TokenFile, path, "no token"})
+	write(strings.Repeat("x", maxToken))
+	if token, err := LookupToken(); len(token) != maxToken || err != nil {
+		t.Errorf("longest: %d bytes, %v", len(token), err)
+	}
+	write(strings.Repeat("x", maxToken+1))
+	_, err = LookupToken()
+	wantError(t, err, []string{TokenFile, path, "more than 65536 bytes"})
+	t.Setenv(TokenFile, "/dev/zero")
+	_, err = LookupToken()
+	wantError(t, err, []string{TokenFile, "/dev/zero", "more than"})
+}
+
+func TestLookupLog(t *testing.T) {
+	only(t, nil)
+	if level, err := LookupLog(); level != slog.LevelWarn || err != nil {
+		t.Errorf("not set: %v, %v", level, err)
+	}
+	for v, want := range map[string]slog.Level{"debug": -4, "info": 0, "warn": 4, "error": 8} {
+		t.Setenv(Log, v)
+		if level, err := LookupLog(); level != want || err != nil {
+			t.Errorf("%s: %v, %v", v, level, err)
+		}
+	}
+	for _, v := range []string{"", "loud", "WARN", "warn+1"} {
+		t.Setenv(Log, v)
+		_, err := LookupLog()
+		wantError(t, err, []string{Log, strconv.Quote(v), "debug, info, warn or error"})
+	}
+}
+
+func TestLongValuesAreCutInMessages(t *testing.T) {
+	only(t, vars{Timeout: strings.Repeat("9", 100_000)})
+	_, err := LookupTimeout()
+	wantError(t, err, []string{Timeout, "999…"})
+	if n := len(err.Error()); n > 400 {
+		t.Errorf("message of %d bytes", n)
+	}
 }
 
 func TestMPILauncher(t *testing.T) {
@@ -314,10 +353,19 @@ func TestSplitHostPort(t *testing.T) {
 			t.Errorf("%q: %q, %d, %v", c.address, host, port, err)
 		}
 	}
-	for _, address := range []string{"", "host", ":5000", "host:", "host:port", "host:-1", "host:65536", "::1:5000", "[::1]", "host:50:00", "host:+5"} {
+	for _, address := range []string{"two words:1", "tab\t:1", "line\nend:1", "zero\x00:1", "no\u00a0break:1", strings.Repeat("h", 100) + "\n:1", "", "host", ":5000", "host:", "host:port", "host:-1", "host:65536", "::1:5000", "[::1]", "host:50:00", "host:+5"} {
 		_, _, err := SplitHostPort("entry 3", address)
 		wantError(t, err, []string{"entry 3 is " + strconv.Quote(address), "host:port"})
 	}
+}
+
+func TestLongestHost(t *testing.T) {
+	longest := strings.Repeat("h", maxHost)
+	if host, _, err := SplitHostPort("entry", longest+":1"); host != longest || err != nil {
+		t.Errorf("%d bytes, %v", len(host), err)
+	}
+	_, _, err := SplitHostPort("entry", longest+"h:1")
+	wantError(t, err, []string{"entry is", "host:port"})
 }
 
 func FuzzSplitHostPort(f *testing.F) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/array"
@@ -23,6 +24,7 @@ type trainer struct {
 	opt   optim.Optimizer
 	state tree.Tree
 	rows  int64 // examples that this rank has consumed
+	start group.Stats
 	// average is how the ranks come to one gradient.
 	average func(grads tree.Tree, g *group.Group) tree.Tree
 }
@@ -34,6 +36,7 @@ func newTrainer(o options, t *task, g *group.Group) *trainer {
 		order:   order{seed: o.seed, examples: t.examples},
 		opt:     opt,
 		state:   opt.Init(nn.Parameters(t.model)),
+		start:   g.Stats(),
 		average: nn.AverageGradients,
 	}
 }
@@ -47,7 +50,9 @@ func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) err
 		if loss, err = tr.step(ctx, step); err != nil {
 			return err
 		}
-		r.step(step+1, loss)
+		if err = r.step(step+1, loss); err != nil {
+			return err
+		}
 	}
 	end, err := tr.outcome(ctx)
 	if err != nil {
@@ -59,7 +64,12 @@ func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) err
 			return err
 		}
 	}
-	r.done(end)
+	if err := r.done(end); err != nil {
+		return err
+	}
+	if !end.RanksEqual {
+		return errors.New("the parameters are not the same on all ranks")
+	}
 	return nil
 }
 
@@ -106,7 +116,7 @@ func (t *trainer) outcome(ctx context.Context) (outcome, error) {
 	}
 	return outcome{
 		SHA256: hex(sum[:]), RanksEqual: equal, Rows: rows,
-		Collectives: stats.Collectives, BytesReduced: stats.BytesReduced,
+		Collectives: stats.Collectives - t.start.Collectives, BytesReduced: stats.BytesReduced - t.start.BytesReduced,
 	}, nil
 }
 

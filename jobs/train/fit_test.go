@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -111,6 +112,30 @@ func TestRanksDifferWithoutAveraging(t *testing.T) {
 	}
 	if len(sums) != len(ends) {
 		t.Errorf("%d different sums on %d ranks", len(sums), len(ends))
+	}
+}
+
+func TestRanksThatDifferInTheEndHaveFailed(t *testing.T) {
+	var wait sync.WaitGroup
+	errs := make([]error, 2)
+	for rank, comm := range grouptest.NewWorld(len(errs)) {
+		wait.Go(func() {
+			o := options{model: "mlp", steps: 1, batch: 4, rate: 3e-3, seed: uint64(rank), json: true}
+			task, err := o.task()
+			if err != nil {
+				errs[rank] = err
+				return
+			}
+			g := group.NewWith(comm, group.Config{Timeout: time.Minute})
+			defer g.Close()
+			errs[rank] = fit(t.Context(), o, task, g, &report{options: o, task: task, out: io.Discard, g: g})
+		})
+	}
+	wait.Wait()
+	for rank, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "not the same on all ranks") {
+			t.Errorf("rank %d: %v", rank, err)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
@@ -22,11 +21,11 @@ const (
 func newLanguageModel(o options) (*task, error) {
 	text, name := data.Opticks(), "Newton's Opticks"
 	if o.data != "" {
-		bytes, err := os.ReadFile(o.data)
-		if err != nil {
+		var err error
+		if text, err = data.ReadText(o.data); err != nil {
 			return nil, fmt.Errorf("-data: %w", err)
 		}
-		text, name = string(bytes), o.data
+		name = o.data
 	}
 	vocabulary, err := data.NewVocabulary(text)
 	if err != nil {
@@ -47,8 +46,9 @@ func newLanguageModel(o options) (*task, error) {
 	}
 	w := writer{model: model, vocabulary: vocabulary, key: random.NewKey(o.seed)}
 	return &task{
-		name: fmt.Sprintf("transformer on %s, %d characters of %d kinds", name, len(tokens), vocabulary.Size()),
-		unit: "tokens", units: contextLength,
+		name:   fmt.Sprintf("transformer on %s, %d characters of %d kinds", name, len(tokens), vocabulary.Size()),
+		digest: digest([]byte(text)),
+		unit:   "tokens", units: contextLength,
 		examples: len(tokens) - contextLength,
 		model:    model,
 		inputs:   func(starts []int) []*array.Array { return windows(tokens, starts) },

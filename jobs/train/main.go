@@ -18,12 +18,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/lockstep-go/lockstep/group"
 	_ "github.com/lockstep-go/lockstep/group/all"
+	"github.com/lockstep-go/lockstep/internal/env"
 )
 
 const (
@@ -59,6 +62,9 @@ func train(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := useEnvironment(); err != nil {
+		return &usageError{err}
+	}
 	t, err := o.task()
 	if err != nil {
 		return &usageError{err}
@@ -67,9 +73,9 @@ func train(ctx context.Context, args []string) error {
 	if err != nil {
 		return initError(err)
 	}
-	if err := o.checkBatch(g.Size()); err != nil {
+	if err := o.checkWorld(ctx, t, g); err != nil {
 		g.Close() // what it may say comes from the mistake
-		return &usageError{err}
+		return err
 	}
 	if err := fit(ctx, o, t, g, newReport(os.Stdout, o, t, g)); err != nil {
 		return fmt.Errorf("rank %d: %w", g.Rank(), err)
@@ -80,11 +86,32 @@ func train(ctx context.Context, args []string) error {
 	return nil
 }
 
+// checkWorld makes sure that the ranks can do together what they were started for.
+func (o options) checkWorld(ctx context.Context, t *task, g *group.Group) error {
+	if err := agree(ctx, o, t, g); err != nil {
+		return err
+	}
+	return o.checkBatch(g.Size())
+}
+
+// useEnvironment sets how much is logged, and finds mistakes that would show only
+// once the ranks compute.
+func useEnvironment() error {
+	level, err := env.LookupLog()
+	if err != nil {
+		return err
+	}
+	slog.SetLogLoggerLevel(level)
+	_, err = env.LookupKernel()
+	return err
+}
+
 // initError tells a wrong environment, which is wrong use, from a world that did
 // not come together.
 func initError(err error) error {
 	var peer *group.PeerError
-	if errors.As(err, &peer) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	var network *net.OpError
+	if errors.As(err, &peer) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &usageError{err}
@@ -101,7 +128,8 @@ type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string { return e.signal.String() }
 
-// withSignals returns a context that SIGINT or SIGTERM ends.
+// withSignals returns a context that SIGINT or SIGTERM ends. A second signal ends
+// the process.
 func withSignals() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -110,6 +138,7 @@ func withSignals() (context.Context, func()) {
 	go func() {
 		select {
 		case s := <-signals:
+			signal.Stop(signals) // a second one ends what does not look at the context
 			cancel(&signalError{s.(syscall.Signal)})
 		case <-done:
 		}

@@ -25,8 +25,8 @@ func newClassifier(o options) (*task, error) {
 		name = o.data
 	}
 	learnt := images.Len() - images.Len()/10
-	if learnt == 0 {
-		return nil, fmt.Errorf("%s holds no images", name)
+	if learnt == 0 || images.Features() == 0 {
+		return nil, fmt.Errorf("%s holds %d images of %d pixels", name, images.Len(), images.Features())
 	}
 	keys := random.NewKey(o.seed).Split(2)
 	model := nn.NewSequential(
@@ -39,8 +39,9 @@ func newClassifier(o options) (*task, error) {
 		held[i] = learnt + i
 	}
 	return &task{
-		name: fmt.Sprintf("classifier on %s, %d images", name, learnt),
-		unit: "images", units: 1,
+		name:   fmt.Sprintf("classifier on %s, %d images", name, learnt),
+		digest: digest(images.Bytes()),
+		unit:   "images", units: 1,
 		examples: learnt,
 		model:    model,
 		inputs:   func(numbers []int) []*array.Array { return pick(images, numbers) },

@@ -51,14 +51,25 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
+// The most steps and examples a step: their product is a position that an int
+// holds.
+const (
+	maxSteps = 1 << 40
+	maxBatch = 1 << 20
+)
+
 func (o options) check() error {
 	switch {
 	case o.model != "gpt" && o.model != "mlp":
 		return fmt.Errorf("-model is %q; want gpt or mlp", o.model)
 	case o.steps < 1:
 		return fmt.Errorf("-steps is %d; want 1 or more", o.steps)
+	case o.steps > maxSteps:
+		return fmt.Errorf("-steps is %d; want at most %d", o.steps, maxSteps)
 	case o.batch < 1:
 		return fmt.Errorf("-batch is %d; want 1 or more", o.batch)
+	case o.batch > maxBatch:
+		return fmt.Errorf("-batch is %d; want at most %d", o.batch, maxBatch)
 	case !(o.rate > 0 && o.rate < 1e3):
 		return fmt.Errorf("-lr is %v; want a number above 0", o.rate)
 	}
@@ -68,7 +79,7 @@ func (o options) check() error {
 // checkBatch makes sure that every rank gets as many examples as the others.
 func (o options) checkBatch(ranks int) error {
 	if o.batch%ranks != 0 {
-		return fmt.Errorf("-batch is %d, which %d ranks do not divide evenly", o.batch, ranks)
+		return &usageError{fmt.Errorf("-batch is %d, which %d ranks do not divide evenly", o.batch, ranks)}
 	}
 	return nil
 }

@@ -51,6 +51,8 @@ func TestWrongFlags(t *testing.T) {
 		"unknown model":          {"-model cnn", `"cnn"; want gpt or mlp`},
 		"steps not a number":     {"-steps many", `"many"`},
 		"no steps":               {"-steps 0", "-steps is 0; want 1 or more"},
+		"endless steps":          {"-steps 9223372036854775807", "want at most 1099511627776"},
+		"batch beyond memory":    {"-batch 9223372036854775807", "want at most 1048576"},
 		"negative batch":         {"-batch -4", "-batch is -4; want 1 or more"},
 		"rate zero":              {"-lr 0", "-lr is 0"},
 		"rate not a number":      {"-lr NaN", "-lr is NaN"},

@@ -68,10 +68,10 @@ func ranks(n int) string {
 func why(g *group.Group) string { return fmt.Sprintf("backend %s: %s", g.Backend(), g.Origin()) }
 
 // step reports one step: each as JSON, all on one line of a terminal, some
-// elsewhere.
-func (r *report) step(step int, loss float32) {
+// elsewhere. The error is that of the output.
+func (r *report) step(step int, loss float32) error {
 	if !r.g.IsLeader() {
-		return
+		return nil
 	}
 	r.since++
 	every := 1
@@ -79,29 +79,30 @@ func (r *report) step(step int, loss float32) {
 		every = max(1, r.steps/lines)
 	}
 	if step%every != 0 && step != r.steps {
-		return
+		return nil
 	}
 	now := time.Now()
 	rate := float64(r.since*r.options.batch*r.units) / now.Sub(r.last).Seconds()
 	r.last, r.since = now, 0
-	switch {
-	case r.json:
-		r.write(progress{Step: step, Loss: number(loss), Rate: rate})
-	case r.terminal:
-		fmt.Fprintf(r.out, "\rstep %d/%d  loss %.4f  %.0f %s/s\x1b[K", step, r.steps, loss, rate, r.unit)
-	default:
-		fmt.Fprintf(r.out, "step %d/%d  loss %.4f  %.0f %s/s\n", step, r.steps, loss, rate, r.unit)
+	if r.json {
+		return r.write(progress{Step: step, Loss: number(loss), Rate: rate})
 	}
+	format := "step %d/%d  loss %.4f  %.0f %s/s\n"
+	if r.terminal {
+		format = "\rstep %d/%d  loss %.4f  %.0f %s/s\x1b[K"
+	}
+	_, err := fmt.Fprintf(r.out, format, step, r.steps, loss, rate, r.unit)
+	return err
 }
 
-func (r *report) done(o outcome) {
+// done reports the outcome.
+func (r *report) done(o outcome) error {
 	if !r.g.IsLeader() {
-		return
+		return nil
 	}
 	o.Done, o.Backend, o.Size = true, r.g.Backend(), r.g.Size()
 	if r.json {
-		r.write(o)
-		return
+		return r.write(o)
 	}
 	if r.terminal {
 		fmt.Fprintln(r.out)
@@ -110,11 +111,12 @@ func (r *report) done(o outcome) {
 	if !o.RanksEqual {
 		same = "NOT the same on all ranks"
 	}
-	fmt.Fprintf(r.out, "\n%s\n\nloss %.4f; parameters %.16s…, %s\n", o.Sample, o.Loss, o.SHA256, same)
+	_, err := fmt.Fprintf(r.out, "\n%s\n\nloss %.4f; parameters %.16s…, %s\n", o.Sample, o.Loss, o.SHA256, same)
+	return err
 }
 
 // write prints one JSON object on a line of its own.
-func (r *report) write(v any) { json.NewEncoder(r.out).Encode(v) }
+func (r *report) write(v any) error { return json.NewEncoder(r.out).Encode(v) }
 
 // number is null in JSON when it is infinite or not a number.
 type number float32

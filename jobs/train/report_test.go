@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -15,9 +17,9 @@ func told(o options, losses ...float32) string {
 	o.steps = len(losses)
 	r := &report{options: o, task: &task{unit: "tokens", units: 64}, out: &text, g: group.Single()}
 	for i, loss := range losses {
-		r.step(i+1, loss)
+		_ = r.step(i+1, loss) // a strings.Builder takes everything
 	}
-	r.done(outcome{Loss: number(losses[len(losses)-1]), SHA256: strings.Repeat("ab", 32), RanksEqual: true, Rows: []int64{48}, Sample: "two\nlines"})
+	_ = r.done(outcome{Loss: number(losses[len(losses)-1]), SHA256: strings.Repeat("ab", 32), RanksEqual: true, Rows: []int64{48}, Sample: "two\nlines"})
 	return text.String()
 }
 
@@ -86,8 +88,29 @@ func TestLinesForPeople(t *testing.T) {
 func TestRanksThatDifferAreNamed(t *testing.T) {
 	var text strings.Builder
 	r := &report{task: &task{}, out: &text, g: group.Single()}
-	r.done(outcome{RanksEqual: false})
+	if err := r.done(outcome{RanksEqual: false}); err != nil {
+		t.Fatal(err)
+	}
 	if !strings.Contains(text.String(), "NOT the same on all ranks") {
 		t.Errorf("output is %q", text.String())
+	}
+}
+
+// full is an output that takes nothing.
+type full struct{ io.Writer }
+
+var errFull = errors.New("no space left")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestAnOutputThatFailsIsAnError(t *testing.T) {
+	for _, o := range []options{{steps: 1}, {steps: 1, json: true}} {
+		r := &report{options: o, task: &task{}, out: full{}, g: group.Single()}
+		if err := r.step(1, 0); !errors.Is(err, errFull) {
+			t.Errorf("json %v: step gives %v", o.json, err)
+		}
+		if err := r.done(outcome{}); !errors.Is(err, errFull) {
+			t.Errorf("json %v: done gives %v", o.json, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 // task is a model together with what it learns.
 type task struct {
 	name     string // what is learnt from what, for people
+	digest   string // of the data; the same on all ranks
 	unit     string // what is counted in rates, such as "tokens"
 	units    int    // of these in one example
 	examples int    // how many there are

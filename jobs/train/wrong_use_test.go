@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestWrongUse(t *testing.T) {
@@ -34,6 +36,11 @@ func TestWrongUse(t *testing.T) {
 		"coordinator has no port": {[]string{"LOCKSTEP_RANK=0", "LOCKSTEP_SIZE=2", "LOCKSTEP_COORDINATOR=here"}, "", []string{"LOCKSTEP_COORDINATOR", `"here"`}},
 		"timeout is no duration":  {[]string{"LOCKSTEP_TIMEOUT=never"}, "", []string{"LOCKSTEP_TIMEOUT", `"never"`, "90s"}},
 		"host file is not JSON":   {[]string{"LOCKSTEP_RANK=0", "LOCKSTEP_HOSTFILE=" + hosts}, "", []string{hosts, "JSON"}},
+		"host of two lines":       {[]string{"LOCKSTEP_RANK=0", "LOCKSTEP_SIZE=2", "LOCKSTEP_COORDINATOR=a\nb:9000"}, "", []string{"LOCKSTEP_COORDINATOR", `"a\nb:9000"`}},
+		"size beyond all worlds":  {[]string{"LOCKSTEP_RANK=0", "LOCKSTEP_SIZE=2147483647", "LOCKSTEP_COORDINATOR=127.0.0.1:9000"}, "", []string{"LOCKSTEP_SIZE", "65536"}},
+		"log level unknown":       {[]string{"LOCKSTEP_LOG=loud"}, "", []string{"LOCKSTEP_LOG", `"loud"`, "debug"}},
+		"kernels unknown":         {[]string{"LOCKSTEP_KERNEL=gpu"}, "", []string{"LOCKSTEP_KERNEL", `"gpu"`, "portable"}},
+		"data without end":        {nil, "-data /dev/zero", []string{"/dev/zero holds more than"}},
 		"host file is missing":    {[]string{"LOCKSTEP_RANK=0", "LOCKSTEP_HOSTFILE=" + nowhere}, "", []string{nowhere, "no such file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,6 +57,47 @@ func TestWrongUse(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestFullOutputIsAFailure(t *testing.T) {
+	for _, flags := range []string{"-model mlp -steps 1", "-model mlp -steps 1 -json"} {
+		command := append([]string{"sh", "-c", `exec "$0" "$@" >/dev/full`, program(t, "train")}, strings.Fields(flags)...)
+		ends := finished(t, nil, command...)
+		if ends.code != codeFailure || len(ends.lines()) != 1 || !strings.Contains(ends.stderr, "no space left") {
+			t.Errorf("%s: exit code %d; standard error:\n%s", flags, ends.code, ends.stderr)
+		}
+	}
+}
+
+// The others must not start a step with it.
+func TestARankStartedWithAnotherBatch(t *testing.T) {
+	const other = `[ $LOCKSTEP_RANK = 1 ] && set -- "$@" -batch 6; exec "$0" "$@"`
+	command := launched(t, 3, "sh", "-c", other, program(t, "train"), "-steps", "1000000", "-batch", "12", "-json")
+	ends := finished(t, nil, command...)
+	if ends.code != codeUsage || ends.stdout != "" || !strings.Contains(ends.stderr, "started differently") {
+		t.Errorf("exit code %d, want %d; standard output %q, standard error:\n%s", ends.code, codeUsage, ends.stdout, ends.stderr)
+	}
+}
+
+// A second signal ends what does not look at the first: here, the wait for a
+// writer of the data.
+func TestASecondSignalEndsATrainingThatIsStuck(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, nil, []string{program(t, "train"), "-data", pipe})
+	for range 600 {
+		if r.cmd.Process.Signal(syscall.SIGTERM) != nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	r.cmd.Process.Kill()
+	ends := r.wait(t)
+	if status := r.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+		t.Errorf("ended by %v; standard error:\n%s", status.Signal(), ends.stderr)
 	}
 }
 

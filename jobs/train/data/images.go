@@ -1,9 +1,11 @@
 package data
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +31,19 @@ func (m Images) Classes() int {
 		classes = max(classes, label+1)
 	}
 	return classes
+}
+
+// Bytes returns the size, the labels and the pixels in grey levels of 0 to 255, so
+// that the same images give the same bytes.
+func (m Images) Bytes() []byte {
+	b := fmt.Appendf(nil, "%d*%d*%d", m.Len(), m.Height, m.Width)
+	for _, label := range m.Labels {
+		b = binary.LittleEndian.AppendUint32(b, uint32(label))
+	}
+	for _, ink := range m.Pixels {
+		b = append(b, byte(math.Round(255*float64(ink))))
+	}
+	return b
 }
 
 // OpenImages reads a pair of IDX files, plain or gzipped, as MNIST publishes them. Given the path of
