@@ -9,12 +9,12 @@ import (
 // source of one block stay in the first-level cache.
 const block = 512
 
-// inPlace folds the parts in their own type.
-func inPlace(fold func(acc, part []byte), t dtype.Type, dst []byte, parts [][]byte) {
-	step := min(len(dst), block*t.Size())
+// inPlace folds the parts, from an offset on, in their own type.
+func inPlace(fold func(acc, part []byte), t dtype.Type, dst []byte, parts [][]byte, from int) {
+	step := min(len(dst)-from, block*t.Size())
 	accumulator := buffer.Make(step)
 	var a aligner
-	for lo := 0; lo < len(dst); lo += step {
+	for lo := from; lo < len(dst); lo += step {
 		hi := min(lo+step, len(dst))
 		acc := accumulator[:hi-lo]
 		copy(acc, parts[0][lo:hi])
@@ -25,14 +25,14 @@ func inPlace(fold func(acc, part []byte), t dtype.Type, dst []byte, parts [][]by
 	}
 }
 
-// widened folds the parts in float64 and rounds at the end.
-func widened(op Op, t dtype.Type, dst []byte, parts [][]byte) {
+// widened folds the parts, from an offset on, in float64 and rounds at the end.
+func widened(op Op, t dtype.Type, dst []byte, parts [][]byte, from int) {
 	format, fold := formats[t], folds(op, t)
-	step := min(len(dst), block*t.Size())
+	step := min(len(dst)-from, block*t.Size())
 	floats := step / t.Size() * format.floats
 	accumulator, operand, result := make([]float64, floats), make([]float64, floats), buffer.Make(step)
 	var a aligner
-	for lo := 0; lo < len(dst); lo += step {
+	for lo := from; lo < len(dst); lo += step {
 		hi := min(lo+step, len(dst))
 		acc := accumulator[:(hi-lo)/t.Size()*format.floats]
 		format.widen(acc, a.view(parts[0][lo:hi], t))

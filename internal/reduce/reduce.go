@@ -74,15 +74,28 @@ func inexact() []dtype.Type {
 // one part. dst may be one of the parts; otherwise nothing overlaps. Any address
 // will do. Bytes of bool are 0 or 1.
 func Into(op Op, t dtype.Type, dst []byte, parts [][]byte) {
-	switch {
-	case len(parts) == 1:
+	into(active(), op, t, dst, parts)
+}
+
+func into(fast *table, op Op, t dtype.Type, dst []byte, parts [][]byte) {
+	if len(parts) == 1 {
 		copy(dst, parts[0])
+		return
+	}
+	if n := fast.into(op, t, dst, parts); n < len(dst) {
+		portable(op, t, dst, parts, n)
+	}
+}
+
+// portable combines the bytes from an offset on.
+func portable(op Op, t dtype.Type, dst []byte, parts [][]byte, from int) {
+	switch {
 	case op == Sum && t == dtype.Float32 && len(parts) == 2:
 		// The float64 sum of two float32 rounds to the same bits.
-		inPlace(addFloat32, t, dst, parts)
+		inPlace(addFloat32, t, dst, parts, from)
 	case t.IsInexact():
-		widened(op, t, dst, parts)
+		widened(op, t, dst, parts, from)
 	default:
-		inPlace(exact[t][op], t, dst, parts)
+		inPlace(exact[t][op], t, dst, parts, from)
 	}
 }

@@ -1,0 +1,25 @@
+// Gen writes the assembly of internal/reduce and the Go declarations that go with
+// it. It is a module of its own, so that programs that use lockstep never need
+// what it is built on. scripts/generate runs it.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	ConstraintExpr("amd64,!purego")
+	for _, v := range []vector{ymm, zmm} {
+		for _, f := range []format{float16, bfloat16, float32s, float64s} {
+			wide(v, f)
+			extremes(v, f)
+		}
+	}
+	for _, f := range []format{float16, bfloat16} {
+		pairOfHalves(ymm, f)
+		pairOfHalves(zmm, f)
+	}
+	pairOfSingles()
+	integers()
+	Generate()
+}
