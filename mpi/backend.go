@@ -45,6 +45,9 @@ func (b *backend) Init(ctx context.Context, cfg group.Config) (group.Communicato
 		return nil, fmt.Errorf("mpi: %w: %s; start the program with mpirun or srun --mpi=pmix", group.ErrNotConfigured, found)
 	}
 	j, err := newJob(ctx, cfg)
+	if err == nil {
+		j.announced, j.announcedBy, err = env.MPISize()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
 	}
@@ -102,6 +105,9 @@ func startWorld(j *job) (*comm, error) {
 	if err := ensureStarted(); err != nil {
 		return nil, err
 	}
+	if err := j.checkSize(gompi.WorldSize()); err != nil {
+		return nil, err
+	}
 	if err := returnErrors(worldHandle()); err != nil {
 		return nil, err
 	}
@@ -119,6 +125,16 @@ func startWorld(j *job) (*comm, error) {
 	}
 	world.world = true
 	return world, nil
+}
+
+// checkSize refuses a world of another size than the launcher announced. MPI
+// forms a world of one when it does not understand who started it, and the ranks
+// would then run as so many programs of one.
+func (j *job) checkSize(size int) error {
+	if j.announced == 0 || j.announced == size {
+		return nil
+	}
+	return fmt.Errorf("%s says %d ranks, but MPI has %d: was it another MPI's launcher that started this program?", j.announcedBy, j.announced, size)
 }
 
 func ensureStarted() error {

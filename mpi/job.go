@@ -14,6 +14,9 @@ type job struct {
 	stall   time.Duration // the wait after which a call warns
 	logger  *slog.Logger
 
+	announced   int    // ranks, as the launcher says; 0 when it does not
+	announcedBy string // the variable
+
 	mu    sync.Mutex
 	comms []*comm  // all that are not freed
 	spare []*batch // of one transfer each

@@ -175,6 +175,19 @@ func TestEveryEndWithoutCloseEndsTheJob(t *testing.T) {
 	}
 }
 
+// Without the mpirun that its variables speak of, MPI starts as a world of one.
+func TestAWorldOfAnotherSizeThanAnnouncedIsRefused(t *testing.T) {
+	if world != nil {
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), env.OpenMPISize+"=2", env.OpenMPIRank+"=1")
+	output, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "OMPI_COMM_WORLD_SIZE says 2 ranks, but MPI has 1") {
+		t.Errorf("ended with %v\n%s", err, output)
+	}
+}
+
 func TestInitWithoutLauncher(t *testing.T) {
 	if world != nil {
 		return

@@ -228,6 +228,20 @@ func MPILauncher() (found string, ok bool) {
 	return "neither " + OpenMPISize + " nor " + SlurmStep + " with " + PMIxSpace + " is set", false
 }
 
+// MPISize returns how many ranks an MPI launcher says that it started, and the
+// variable that says so; 0 when none does.
+func MPISize() (size int, found string, err error) {
+	name := OpenMPISize
+	if !isSet(name) && isSet(SlurmStep) {
+		name = SlurmTasks
+	}
+	if !isSet(name) {
+		return 0, "", nil
+	}
+	size, err = integer(name, 1, maxRanks, fmt.Sprintf("a number of ranks from 1 to %d", maxRanks))
+	return size, name, err
+}
+
 // Launchers lists the variables set in this process by which a launcher of any
 // kind announces a world of several ranks, as NAME=value.
 func Launchers() []string {

@@ -302,6 +302,34 @@ func TestMPILauncher(t *testing.T) {
 	}
 }
 
+func TestMPISize(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		env   vars
+		size  int
+		found string
+		fails []string
+	}{
+		{name: "nothing"},
+		{name: "mpirun", env: vars{OpenMPISize: "4"}, size: 4, found: OpenMPISize},
+		{name: "mpirun in a Slurm step", env: vars{OpenMPISize: "4", SlurmStep: "0", SlurmTasks: "2"}, size: 4, found: OpenMPISize},
+		{name: "srun", env: vars{SlurmStep: "0", SlurmTasks: "2"}, size: 2, found: SlurmTasks},
+		{name: "an allocation without a step", env: vars{SlurmTasks: "2"}},
+		{name: "no number", env: vars{OpenMPISize: "four"}, found: OpenMPISize, fails: []string{OpenMPISize, `"four"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			only(t, c.env)
+			size, found, err := MPISize()
+			if size != c.size || found != c.found {
+				t.Errorf("%d by %q, want %d by %q", size, found, c.size, c.found)
+			}
+			if c.fails != nil || err != nil {
+				wantError(t, err, c.fails)
+			}
+		})
+	}
+}
+
 func TestLaunchers(t *testing.T) {
 	cases := []struct {
 		name string

@@ -29,12 +29,20 @@ func (e exit) String() string {
 	return fmt.Sprintf("rank %d exited with code %d", e.rank, e.code())
 }
 
+// bySignal reports whether a signal ended the program, at once or after it was
+// caught. Death by SIGPIPE is a consequence, as an exit is, and does not count.
+func (e exit) bySignal() bool {
+	const signals = 64
+	signal := e.code() - 128
+	return signal > 0 && signal <= signals && signal != int(syscall.SIGPIPE)
+}
+
 // cause picks from ranks that failed at about the same time, in the order in
 // which they were seen, the one that the others most likely failed of: the first
-// that was killed, else the first. Death by SIGPIPE is a consequence, as an exit is.
+// that a signal ended, else the first.
 func cause(failures []exit) exit {
 	for _, e := range failures {
-		if e.status.Signaled() && e.status.Signal() != syscall.SIGPIPE {
+		if e.bySignal() {
 			return e
 		}
 	}

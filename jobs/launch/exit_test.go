@@ -26,7 +26,7 @@ func TestExitInCodeAndWords(t *testing.T) {
 	}
 }
 
-func TestCauseIsTheKilledRankElseTheFirst(t *testing.T) {
+func TestCauseIsTheRankThatASignalEndedElseTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		failures []exit
@@ -35,6 +35,9 @@ func TestCauseIsTheKilledRankElseTheFirst(t *testing.T) {
 		{"one alone", []exit{exited(2, 3)}, 2},
 		{"the first of two exits", []exit{exited(1, 3), exited(0, 1)}, 1},
 		{"a killed rank seen after its victims", []exit{exited(0, 1), exited(2, 1), killed(1, syscall.SIGKILL)}, 1},
+		{"a rank that caught its signal, seen after its victims", []exit{exited(0, 1), exited(1, 143)}, 1},
+		{"a caught broken pipe is no cause", []exit{exited(0, 3), exited(1, 141)}, 0},
+		{"an exit code beyond the signals", []exit{exited(0, 3), exited(1, 255)}, 0},
 		{"a broken pipe is no cause", []exit{exited(0, 3), killed(1, syscall.SIGPIPE)}, 0},
 		{"the first of two killed", []exit{exited(0, 1), killed(2, syscall.SIGABRT), killed(1, syscall.SIGKILL)}, 2},
 	} {

@@ -61,7 +61,7 @@ func newJob(o *options) *job {
 // listen takes over the signals that end a job; under nohup SIGHUP is none. The
 // function it returns gives them back.
 func (j *job) listen() (stop func()) {
-	signal.Notify(j.signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(j.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(j.signals, syscall.SIGHUP)
 	}

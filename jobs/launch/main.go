@@ -12,8 +12,8 @@
 // What the ranks write passes unchanged, standard output and standard error
 // apart. What launch reads goes to every rank. When a rank fails, the others get
 // SIGTERM and, two seconds later, SIGKILL; launch exits with the failed rank's
-// code, or 128 plus the signal that killed it, and names the rank. SIGINT, SIGTERM
-// and SIGHUP are passed on and end the job. What a rank leaves behind in its
+// code, or 128 plus the signal that killed it, and names the rank. SIGINT, SIGTERM,
+// SIGHUP and SIGQUIT are passed on and end the job. What a rank leaves behind in its
 // process group ends with it. Wrong use is one line and exit code 2.
 package main
 
