@@ -384,6 +384,7 @@ func (c *comm) depart(until time.Time) {
 	c.hangUpMessages()
 	c.mu.Unlock()
 	c.work.Wait()
+	c.closePipes()
 	c.node.forget(c)
 }
 

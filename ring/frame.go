@@ -152,6 +152,10 @@ func readLabel(r io.Reader) (label, error) {
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return label{}, err
 	}
+	return decodeLabel(&b)
+}
+
+func decodeLabel(b *[labelBytes]byte) (label, error) {
 	if string(b[:4]) != string([]byte{'L', 'S', 'M', version}) {
 		return label{}, errNoLabel
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lockstep-go/lockstep/group"
 )
@@ -21,7 +22,8 @@ import (
 type inbox struct {
 	conn  net.Conn // guarded by the group's lock
 	limit int
-	room  chan struct{} // holds a token when the reader should look again
+	room  chan struct{}              // holds a token when the reader should look again
+	pipe  atomic.Pointer[pipeReader] // nil where messages come over a socket
 
 	mu      sync.Mutex
 	queue   []letter // not asked for, in the order of arrival
@@ -129,7 +131,7 @@ func (in *inbox) fullLocked() error {
 
 // fill reads a message into the buffer of a reception; one of another length,
 // or that was cut off meanwhile, is dropped.
-func (in *inbox) fill(r *bufio.Reader, q *reception, l label) error {
+func (in *inbox) fill(r io.Reader, q *reception, l label) error {
 	if l.length != uint64(len(q.data)) {
 		in.filled(q)
 		q.done <- &group.LengthError{Tag: q.tag, Got: int(l.length), Want: len(q.data)}

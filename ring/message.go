@@ -37,6 +37,9 @@ func (c *comm) checkPeer(op string, r, tag int) error {
 // all of it, and waits while the receiver keeps as much as it may without having
 // been asked for it. It breaks the group when it is cut off in the middle.
 func (c *comm) Send(ctx context.Context, dst, tag int, data []byte) error {
+	if c.sendAtOnce(ctx, dst, tag, data) {
+		return nil
+	}
 	op := fmt.Sprintf("send to rank %d with tag %d", dst, tag)
 	if err := c.checkPeer(op, dst, tag); err != nil {
 		return err
@@ -78,6 +81,9 @@ func (c *comm) outgoing(ctx context.Context, dst int) (net.Conn, error) {
 		return conn, nil
 	}
 	conn, err := c.dial(ctx, c.life, dst, forMessages)
+	if err == nil {
+		conn, err = c.offerPipe(ctx, conn)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +145,9 @@ func (c *comm) explainMessage(op string, r int, err error) error {
 // Recv fills data with the next message from src that carries tag. The end of
 // ctx does no harm; a message that was arriving is dropped then.
 func (c *comm) Recv(ctx context.Context, src, tag int, data []byte) error {
+	if done, err := c.recvAtOnce(ctx, src, tag, data); done {
+		return err
+	}
 	op := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
 	if err := c.checkPeer(op, src, tag); err != nil {
 		return err
@@ -150,6 +159,7 @@ func (c *comm) Recv(ctx context.Context, src, tag int, data []byte) error {
 	defer cancel()
 	in := &c.peers[src].in
 	q := in.ask(tag, data)
+	in.pipe.Load().rouse()
 	var err error
 	select {
 	case err = <-q.done:
@@ -190,7 +200,7 @@ func (c *comm) recvError(ctx context.Context, op string, src int, err error) err
 // breaks the group.
 func (c *comm) readMessages(r int, conn net.Conn) {
 	in := &c.peers[r].in
-	err := in.read(c.life)
+	err := c.readConn(r, conn)
 	defer in.finish()
 	defer conn.Close()
 	if c.life.Err() == nil {

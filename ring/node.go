@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
 // closeTime bounds the whole of closing a world.
@@ -34,6 +36,7 @@ type node struct {
 	end        context.CancelFunc
 	work       sync.WaitGroup            // every goroutine of the node
 	joins      chan joiner               // to the coordinator that gathers ranks; else nil
+	company    atomic.Int32              // a shm.Company: that of messages between ranks of this host
 	formed     chan struct{}             // closed once all control connections are there
 	controls   []atomic.Pointer[control] // by rank; nil for this rank, and until they are there
 
@@ -88,6 +91,7 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 		controls: make([]atomic.Pointer[control], size), inUse: make([]int, size), departed: make([]bool, size), lost: make([]error, size),
 		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: map[net.Conn]bool{},
 	}
+	n.company.Store(int32(shm.Crowded))
 	n.life, n.end = context.WithCancel(context.Background())
 	n.root = newComm(n, groupID(job), everyone(size), rank)
 	n.comms[n.root.id] = n.root

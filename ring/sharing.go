@@ -102,8 +102,16 @@ func newSharing(c *comm, file *os.File) (*sharing, error) {
 	return s, nil
 }
 
-// lookAround notes who the others are, once all have mapped the memory.
+// lookAround notes who the others are, once all have mapped the memory. In the
+// world's they are all that there are on this host.
 func (s *sharing) lookAround() {
+	s.findCompany()
+	if s.comm == s.comm.node.root {
+		s.comm.node.company.Store(int32(s.company))
+	}
+}
+
+func (s *sharing) findCompany() {
 	own := s.desks[s.comm.rank].process.Load()
 	for r, d := range s.desks {
 		if r != s.comm.rank && d.process.Load() == own {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -168,22 +167,7 @@ func TestMemoryThatCannotBeMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unix"}
-	listener, err := net.ListenUnix("unix", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	there, err := net.DialUnix("unix", nil, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer there.Close()
-	here, err := listener.AcceptUnix()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer here.Close()
+	here, there := unixPair(t)
 	if err := shm.Send(here, file); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +197,7 @@ func TestGuestWhoComesTooLate(t *testing.T) {
 
 // TestEverySizeOfMessage crosses all limits between algorithms and pieces.
 func TestEverySizeOfMessage(t *testing.T) {
-	for _, n := range []int{2, 3, 5} {
+	for _, n := range []int{2, 3} {
 		comms := makeWorld(t, n, Config{})
 		l := layoutOf(n)
 		for _, bytes := range []int{0, 8, wholeBytes / n &^ 7, wholeBytes/n&^7 + 8, n * l.piece, n*l.piece + 8, n*l.piece - 8, 3*n*l.piece + 104, 4*l.inbox + 8} {

@@ -15,6 +15,7 @@
 package shm
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 )
@@ -39,6 +40,9 @@ func At[T any](s *Segment, offset int) *T {
 
 // Supported reports whether this system has segments at all.
 const Supported = supported
+
+// ErrNoFile is Receive's error for a byte that came without a file.
+var ErrNoFile = errors.New("shm: no file came")
 
 // Line is how far apart words lie that different processes write, so that they do
 // not take each other's cache line.

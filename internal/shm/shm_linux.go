@@ -84,17 +84,17 @@ func Send(conn *net.UnixConn, file *os.File) error {
 // Receive takes the file that Send hands over. The caller closes it.
 func Receive(conn *net.UnixConn) (*os.File, error) {
 	control := make([]byte, unix.CmsgSpace(4))
-	n, controls, _, _, err := conn.ReadMsgUnix(make([]byte, 1), control)
+	_, controls, _, _, err := conn.ReadMsgUnix(make([]byte, 1), control)
 	if err != nil {
 		return nil, err
 	}
 	messages, err := unix.ParseSocketControlMessage(control[:controls])
-	if err != nil || n != 1 || len(messages) != 1 {
-		return nil, errors.New("shm: no file came")
+	if err != nil || len(messages) != 1 {
+		return nil, ErrNoFile
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) != 1 {
-		return nil, errors.New("shm: no file came")
+		return nil, ErrNoFile
 	}
 	return os.NewFile(uintptr(fds[0]), "shared memory"), nil
 }

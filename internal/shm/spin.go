@@ -64,4 +64,3 @@ func (c Company) makeWay(spun time.Duration) {
 		yield()
 	}
 }
-

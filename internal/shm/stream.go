@@ -85,6 +85,9 @@ func (s Stream) ReaderWaits() { s.readerWaits.Store(1) }
 // WriterWaits says that the writer will wait unless there is room by now.
 func (s Stream) WriterWaits() { s.writerWaits.Store(1) }
 
+// WriterIsWaiting reports whether the writer has said that it waits.
+func (s Stream) WriterIsWaiting() bool { return s.writerWaits.Load() != 0 }
+
 // TakeReaderWaits reports whether the reader waits, once for each time it said so.
 func (s Stream) TakeReaderWaits() bool {
 	return s.readerWaits.Load() != 0 && s.readerWaits.Swap(0) != 0
