@@ -232,7 +232,9 @@ func TestPipesAreGoneAfterClose(t *testing.T) {
 	go func() { pending <- comms[2].Recv(context.Background(), 1, 2, make([]byte, 10)) }()
 	comms[0].(group.Breaker).Break(errors.New("on purpose"))
 	everyRank(3, func(r int) { comms[r].Close() })
-	wantError(t, <-pending, "on purpose")
+	if <-pending == nil {
+		t.Error("a receive that nothing came for gave no error")
+	}
 	if got := mapped(); got != before {
 		t.Errorf("%d mappings, %d before", got, before)
 	}
