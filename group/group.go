@@ -113,14 +113,17 @@ func (g *Group) Communicator() Communicator { return g.comm }
 
 // Close leaves the group and closes its communicator, which may wait for what
 // was sent to be flushed and, on MPI, for the other ranks. Calls that are
-// running end with an error; later ones return ErrClosed. A second Close
+// running end with an error; later ones return ErrClosed. The log names sends
+// that were recorded but never evaluated. A second Close
 // returns what the first did. Closing a group of one ends nothing but its
 // communicator.
 func (g *Group) Close() error {
 	if g.comm == nil {
 		return nil
 	}
-	g.closed.Store(true)
+	if !g.closed.Swap(true) {
+		g.warnOfForgotten()
+	}
 	return g.leave()
 }
 

@@ -33,6 +33,7 @@ type PeerLane struct {
 	turn    chan struct{} // held by the message that is under way
 	cut     error         // why no further message can pass; guarded by turn
 	records atomic.Uint64
+	ran     atomic.Uint64 // of the records, those that ran or never will
 }
 
 // PeerLane returns the lane of messages that are sent to peer, or received from
@@ -50,9 +51,35 @@ func (g *Group) PeerLane(peer, tag int, send bool) *PeerLane {
 // concurrent use.
 func (l *PeerLane) NextRecord() uint64 { return l.records.Add(1) }
 
-// Abandon says that a recorded message will never run. Nobody is told: a message
-// is its sender's affair, and a receiver ends at its deadline.
-func (l *PeerLane) Abandon(what string, reason error) {}
+// Ran says that a recorded message runs. Close warns of sends that never did.
+func (l *PeerLane) Ran() { l.ran.Add(1) }
+
+// Abandon says that a recorded message, and those recorded with it, will never
+// run. Nobody is told: a message is its sender's affair, and a receiver ends at
+// its deadline.
+func (l *PeerLane) Abandon(what string, reason error) { l.ran.Store(l.records.Load()) }
+
+// forgotten counts the recorded messages of which nothing was heard again.
+func (l *PeerLane) forgotten() uint64 {
+	ran, records := l.ran.Load(), l.records.Load()
+	return records - min(ran, records)
+}
 
 // Independent reports true: cancelling a message harms no other lane.
 func (l *PeerLane) Independent() bool { return true }
+
+// warnOfForgotten says in the log which sends were recorded and never evaluated: a
+// peer may have waited for them in vain. In a broken group there is a reason that
+// its user knows.
+func (g *Group) warnOfForgotten() {
+	if g.broken.Load() != nil {
+		return
+	}
+	g.lanes.Range(func(key, lane any) bool {
+		k, n := key.(laneKey), lane.(*PeerLane).forgotten()
+		if k.send && n > 0 {
+			g.logger.Warn("sends were recorded but never evaluated", "to", k.peer, "tag", k.tag, "number", n)
+		}
+		return true
+	})
+}

@@ -78,6 +78,7 @@ func (p send) Lane() array.Lane { return p.g.PeerLane(p.dst, tag, true) }
 func (send) OutputSpecs(in []array.Spec) ([]array.Spec, error) { return in, nil }
 
 func (p send) Eval(ctx context.Context, in, out []array.View) error {
+	p.g.PeerLane(p.dst, tag, true).Ran()
 	copy(out[0].Bytes(), in[0].Bytes())
 	return p.g.SendMessage(ctx, p.dst, tag, in[0].DType, in[0].Shape, in[0].Bytes())
 }

@@ -1,7 +1,9 @@
 package ops_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -176,6 +178,51 @@ func TestMismatchedMessageIsDroppedAndTheNextArrives(t *testing.T) {
 				}
 				same(r, "next message", ops.RecvLike(x, 0, r.g), []float32{2, 4, 6, 8, 10, 12}, 2, 3)
 			})
+		})
+	}
+}
+
+func TestCloseTellsOfSendsThatNobodyEvaluated(t *testing.T) {
+	for name, c := range map[string]struct {
+		use  func(ctx context.Context, g *group.Group) error
+		says string
+	}{
+		"two forgotten, one sent": {func(ctx context.Context, g *group.Group) error {
+			ops.Send(array.Scalar(1.0), 1, g)
+			ops.Send(array.Scalar(2.0), 1, g)
+			return array.Eval(ctx, ops.Send(array.Scalar(3.0), 1, g))
+		}, `never evaluated" rank=0 size=2 backend=custom to=1 tag=0 number=2`},
+		"all sent": {func(ctx context.Context, g *group.Group) error {
+			return array.Eval(ctx, ops.Send(array.Scalar(1.0), 1, g), ops.Send(array.Scalar(2.0), 1, g))
+		}, ""},
+		"not sent because of a mistake": {func(ctx context.Context, g *group.Group) error {
+			wrong := array.Ones(dtype.Float32, 2).Add(array.Ones(dtype.Float32, 3))
+			if array.Eval(ctx, ops.Send(array.Scalar(1.0), 1, g), wrong) == nil {
+				return errors.New("a mistake was evaluated")
+			}
+			return nil
+		}, ""},
+		"a receive that nobody evaluated": {func(_ context.Context, g *group.Group) error {
+			ops.Recv(1, g, dtype.Float32)
+			return nil
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			comms := grouptest.NewWorld(2)
+			defer comms[1].Close()
+			var log strings.Builder
+			g := group.NewWith(comms[0], group.Config{Timeout: 10 * time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			if err := c.use(t.Context(), g); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := g.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if says := strings.Count(log.String(), "WARN"); (c.says == "") != (says == 0) || says > 1 || !strings.Contains(log.String(), c.says) {
+				t.Errorf("log is %q, want %q once", log.String(), c.says)
+			}
 		})
 	}
 }
