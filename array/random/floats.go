@@ -207,10 +207,14 @@ func (laplace) fill(k Key, out array.View) {
 }
 
 // Categorical draws, for each row of logits along an axis, a place in the row as
-// uint32, with probabilities softmax(logits). The axis is dropped.
+// uint32, with probabilities softmax(logits). The axis is dropped. Logits are real
+// numbers and are used as float32.
 func Categorical(k Key, logits *array.Array, axis int) *array.Array {
 	if logits.Err() != nil {
 		return logits
+	}
+	if logits.DType().IsComplex() {
+		return array.Fail("categorical", fmt.Errorf("logits are %v, which have no order", logits.Spec()))
 	}
 	return logits.AsType(dtype.Float32).Add(Gumbel(k, dtype.Float32, logits.Shape()...)).ArgMax(axis)
 }
