@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-
-	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
 // sendAtOnce sends a message over a pipe that has room for it, or soon has. When it
@@ -27,7 +25,7 @@ func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) bool {
 		return false
 	}
 	n := labelBytes + len(data)
-	if n > w.stream.Capacity() || !shm.Spin(func() bool { return w.stream.Room() >= n }, w.company) {
+	if n > w.stream.Capacity() || !w.spinner.Spin(func() bool { return w.stream.Room() >= n }) {
 		return false
 	}
 	w.stream.Write(label{uint32(tag), uint64(len(data))}.encode())
@@ -53,7 +51,7 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 		return false, nil
 	}
 	defer in.pass(p)
-	if p.closed || p.skip.Load() > 0 || !in.idle() || !shm.Spin(p.available(labelBytes), p.company) {
+	if p.closed || p.skip.Load() > 0 || !in.idle() || !p.spinner.Spin(p.available(labelBytes)) {
 		return false, nil
 	}
 	var head [labelBytes]byte
@@ -69,7 +67,7 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 // fillFrom reads a message whose label has been read; its turn is held.
 func (c *comm) fillFrom(ctx context.Context, p *pipeReader, src, tag int, data []byte) error {
 	n := p.take(data)
-	for n < len(data) && shm.Spin(p.available(1), p.company) {
+	for n < len(data) && p.spinner.Spin(p.available(1)) {
 		n += p.take(data[n:])
 	}
 	if n == len(data) {

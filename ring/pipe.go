@@ -26,7 +26,7 @@ type pipeWriter struct {
 	net.Conn
 	segment *shm.Segment
 	stream  shm.Stream
-	company shm.Company
+	spinner shm.Spinner
 }
 
 // offerPipe makes a pipe of a new connection if that is a Unix socket, and the
@@ -69,7 +69,7 @@ func (c *comm) handOverPipe(socket *net.UnixConn) (*pipeWriter, error) {
 		segment.Unmap()
 		return nil, err
 	}
-	return &pipeWriter{socket, segment, shm.StreamIn(segment), shm.Company(c.node.company.Load())}, nil
+	return &pipeWriter{socket, segment, shm.StreamIn(segment), c.node.spinner()}, nil
 }
 
 func createAndMap(n int) (*os.File, *shm.Segment, error) {
@@ -84,6 +84,9 @@ func createAndMap(n int) (*os.File, *shm.Segment, error) {
 	return file, segment, err
 }
 
+// spinner is for waits for a rank of this host.
+func (n *node) spinner() shm.Spinner { return shm.Spinner{Company: shm.Company(n.company.Load())} }
+
 // Write waits until the pipe has taken all of p.
 func (w *pipeWriter) Write(p []byte) (n int, err error) {
 	for {
@@ -91,7 +94,7 @@ func (w *pipeWriter) Write(p []byte) (n int, err error) {
 		if n == len(p) {
 			return n, nil
 		}
-		if shm.Spin(func() bool { return w.stream.Room() > 0 }, w.company) {
+		if w.spinner.Spin(func() bool { return w.stream.Room() > 0 }) {
 			continue
 		}
 		if err := w.awaitRoom(); err != nil {
@@ -133,7 +136,7 @@ type pipeReader struct {
 	net.Conn
 	segment *shm.Segment
 	stream  shm.Stream
-	company shm.Company
+	spinner shm.Spinner
 	bells   chan struct{} // for the goroutine
 	tolls   chan struct{} // the same bells, for a Recv
 	over    chan struct{} // closed when the socket has ended, because of err
@@ -171,7 +174,7 @@ func (c *comm) acceptPipe(conn net.Conn) (*pipeReader, error) {
 		return nil, err
 	}
 	return &pipeReader{
-		Conn: conn, segment: segment, stream: shm.StreamIn(segment), company: shm.Company(c.node.company.Load()),
+		Conn: conn, segment: segment, stream: shm.StreamIn(segment), spinner: c.node.spinner(),
 		bells: make(chan struct{}, 1), tolls: make(chan struct{}, 1), over: make(chan struct{}),
 	}, nil
 }
@@ -226,7 +229,7 @@ func (p *pipeReader) Read(b []byte) (int, error) {
 		if n := p.take(b); n > 0 || len(b) == 0 {
 			return n, nil
 		}
-		if shm.Spin(p.available(1), p.company) {
+		if p.spinner.Spin(p.available(1)) {
 			continue
 		}
 		if err := p.sleep(p.bells, nil); err != nil {

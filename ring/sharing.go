@@ -21,7 +21,7 @@ type sharing struct {
 	inbox   [2][][]byte // what a rank shows to the others, by turn and rank
 	outbox  [2][][]byte // what a rank has reduced, by turn and rank
 	layout  layout
-	company shm.Company
+	spinner shm.Spinner
 	parts   [][]byte
 
 	fences uint64 // this rank's arrivals at the fence
@@ -107,7 +107,7 @@ func newSharing(c *comm, file *os.File) (*sharing, error) {
 func (s *sharing) lookAround() {
 	s.findCompany()
 	if s.comm == s.comm.node.root {
-		s.comm.node.company.Store(int32(s.company))
+		s.comm.node.company.Store(int32(s.spinner.Company))
 	}
 }
 
@@ -115,12 +115,12 @@ func (s *sharing) findCompany() {
 	own := s.desks[s.comm.rank].process.Load()
 	for r, d := range s.desks {
 		if r != s.comm.rank && d.process.Load() == own {
-			s.company = shm.Together
+			s.spinner.Company = shm.Together
 			return
 		}
 	}
 	if len(s.desks) > s.cores() {
-		s.company = shm.Crowded
+		s.spinner.Company = shm.Crowded
 	}
 }
 
@@ -183,7 +183,7 @@ const sleepTime = 50 * time.Millisecond
 // wait returns when all ranks have come as far as this one, and for the first time
 // in a collective only if all of them call the same.
 func (s *sharing) wait(x *exchange) error {
-	for full := s.fence.Spin(s.full(), s.company); !full; full = s.fence.Full(s.full()) {
+	for full := s.fence.Spin(s.full(), &s.spinner); !full; full = s.fence.Full(s.full()) {
 		if err := s.obstacle(x); err != nil {
 			return err
 		}

@@ -28,8 +28,8 @@ func (f *Fence) Arrive(full uint64) {
 func (f *Fence) Full(full uint64) bool { return f.arrivals.Load() >= full }
 
 // Spin looks for a while whether the fence becomes full, and reports that.
-func (f *Fence) Spin(full uint64, company Company) bool {
-	return Spin(func() bool { return f.Full(full) }, company)
+func (f *Fence) Spin(full uint64, s *Spinner) bool {
+	return f.Full(full) || s.Spin(func() bool { return f.Full(full) })
 }
 
 // Sleep waits until the fence is full, but at most for the time d; Poke may end it

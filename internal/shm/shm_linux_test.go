@@ -55,6 +55,7 @@ func playPeer(path string) int {
 func rounds(s *Segment, who int) {
 	fence := At[Fence](s, 0)
 	total := &s.Bytes()[1024]
+	spinner := &Spinner{Company: Company(who - 1)}
 	full := uint64(0)
 	for range 50 {
 		for turn := 1; turn <= 2; turn++ {
@@ -63,7 +64,7 @@ func rounds(s *Segment, who int) {
 			}
 			full += 2
 			fence.Arrive(full)
-			for !fence.Spin(full, Company(who-1)) {
+			for !fence.Spin(full, spinner) {
 				fence.Sleep(full, time.Second)
 			}
 		}
@@ -171,11 +172,12 @@ func TestFenceOfManyGoroutines(t *testing.T) {
 	var work sync.WaitGroup
 	for range ranks {
 		work.Go(func() {
+			spinner := &Spinner{Company: Together}
 			for k := range passings {
 				counted[k].Add(1)
 				full := uint64(ranks * (k + 1))
 				fence.Arrive(full)
-				for !fence.Spin(full, Together) {
+				for !fence.Spin(full, spinner) {
 					fence.Sleep(full, time.Second)
 				}
 				if got := counted[k].Load(); got != ranks {

@@ -18,6 +18,14 @@ const (
 	Together
 )
 
+// Spinner waits by looking, and learns whether that works: whose peers answer only
+// once it has made way has come to share a core with them, and makes way sooner
+// next time. One goroutine at a time uses it. The zero Spinner has cores enough.
+type Spinner struct {
+	Company Company
+	hurry   time.Duration // by how much less than bareTime it looks without making way
+}
+
 const (
 	// bareTime is more than two processes that take turns on cores of their own
 	// need to answer each other.
@@ -34,11 +42,13 @@ var spins = [...]int{Spread: 1000, Crowded: 20, Together: 20}
 // Spin looks for a while, about a millisecond, whether another process has made
 // something ready, and reports that. Meanwhile it makes way for others as the
 // company demands.
-func Spin(ready func() bool, company Company) bool {
+func (s *Spinner) Spin(ready func() bool) bool {
 	var start time.Time
+	made := false
 	for {
-		for range spins[company] {
+		for range spins[s.Company] {
 			if ready() {
+				s.learn(made)
 				return true
 			}
 		}
@@ -50,17 +60,30 @@ func Spin(ready func() bool, company Company) bool {
 		if spun >= spinTime {
 			return false
 		}
-		company.makeWay(spun)
+		made = s.makeWay(spun) || made
 	}
+}
+
+// learn halves the time without making way, or doubles it up to bareTime.
+func (s *Spinner) learn(madeWay bool) {
+	bare := bareTime - s.hurry
+	if madeWay {
+		bare /= 2
+	} else {
+		bare *= 2
+	}
+	s.hurry = bareTime - min(max(bare, time.Microsecond), bareTime)
 }
 
 // makeWay lets other goroutines run only where it must: that wakes threads, which
 // then want a core too.
-func (c Company) makeWay(spun time.Duration) {
-	if c == Together {
+func (s *Spinner) makeWay(spun time.Duration) bool {
+	if s.Company == Together {
 		runtime.Gosched()
 	}
-	if c != Spread || spun > bareTime {
-		yield()
+	if s.Company == Spread && spun <= bareTime-s.hurry {
+		return false
 	}
+	yield()
+	return true
 }
