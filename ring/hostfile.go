@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/env"
@@ -49,8 +48,11 @@ func fromHostFile(ctx context.Context, rank int, hosts [][]string, cfg Config) (
 	return fromHosts(ctx, rank, size, listener, at, hosts, cfg)
 }
 
+// maxHostFile is far more than the addresses of any world take.
+const maxHostFile = 16 << 20
+
 func readHostFile(path string) ([][]string, error) {
-	data, err := os.ReadFile(path)
+	data, err := env.ReadFile(path, maxHostFile)
 	if err != nil {
 		return nil, fmt.Errorf("host file: %w", err)
 	}

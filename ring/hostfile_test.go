@@ -67,6 +67,11 @@ func TestHostFileThatIsNotThere(t *testing.T) {
 	wantError(t, err, "host file", "/nowhere/hosts.json", "no such file")
 }
 
+func TestHostFileWithoutEnd(t *testing.T) {
+	_, err := HostFile(t.Context(), 0, "/dev/zero", Config{})
+	wantError(t, err, "host file", "/dev/zero holds more than 16777216 bytes")
+}
+
 func TestHostFileAndRank(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hosts.json")
 	if err := os.WriteFile(path, []byte(`[["127.0.0.1:1"],["127.0.0.1:2"]]`), 0o600); err != nil {

@@ -159,7 +159,7 @@ func LookupToken() ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	data, err := readFile(path, maxToken)
+	data, err := ReadFile(path, maxToken)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", TokenFile, err)
 	}
@@ -174,8 +174,9 @@ func LookupToken() ([]byte, error) {
 // mistake to do no harm.
 const maxToken = 64 << 10
 
-// readFile is os.ReadFile for files of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
+// ReadFile is os.ReadFile for files of at most limit bytes, for those that an
+// environment names: it may name anything.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
