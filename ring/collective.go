@@ -21,10 +21,10 @@ func small(ranks int) int {
 	return 4 << 10
 }
 
-const smallOfTwo = 32 << 10
+const smallOfTwo = 128 << 10
 
 // AllReduce combines data over all ranks, in place, with the bits of package
-// reduce. Up to 4 KiB (32 KiB between two ranks) every rank gets all originals, in
+// reduce. Up to 4 KiB (128 KiB between two ranks) every rank gets all originals, in
 // ⌈log₂ Size⌉ steps. Larger data is sliced: each rank gets all originals of its
 // slice, combines them and hands the result to all, segment by segment, so that
 // one is combined while the next is on its way; 2(Size-1)/Size of the bytes go
@@ -175,7 +175,7 @@ func (x *exchange) double(block func(i int) []byte) error {
 }
 
 // AllGather concatenates every rank's in, in rank order, into out. Up to 4 KiB
-// from each rank (32 KiB of two) it takes ⌈log₂ Size⌉ steps, else Size-1 direct messages.
+// from each rank (128 KiB of two) it takes ⌈log₂ Size⌉ steps, else Size-1 direct messages.
 func (c *comm) AllGather(ctx context.Context, in, out []byte) error {
 	if err := c.checkLength("all_gather", "out", len(out), "in", len(in)); err != nil {
 		return err
