@@ -3,10 +3,11 @@ package group
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lockstep-go/lockstep/dtype"
 )
@@ -27,59 +28,99 @@ func WithLabel(ctx context.Context, label string) context.Context {
 	return context.WithValue(ctx, labelKey{}, label)
 }
 
-// call describes one collective. What is in it must be the same on all ranks.
+// call describes one call: collectives, in which it must be the same on all ranks,
+// and messages.
 type call struct {
-	name   string // such as "all_reduce"
-	detail string // what a reader needs beside the name
-	op     Op
-	t      dtype.Type
-	bytes  int
-	root   int
+	label string // what the caller wants it to be called; may be empty
+	name  string // such as "all_reduce"
+	run   uint64 // its number among the group's collectives; 0 while it is unknown
+	form  wording
+	op    Op
+	t     dtype.Type
+	bytes int
+	root  int // or the peer of a message
+	tag   int
 }
 
-// text describes the call for people. The run number is 0 while it is unknown.
-func (c call) text(ctx context.Context, run uint64) string {
-	if label, ok := ctx.Value(labelKey{}).(string); ok {
-		return label
+// wording is what a reader of a call's description needs beside its name.
+type wording uint8
+
+const (
+	bare     wording = iota
+	sized            // the bytes
+	reducing         // operation and elements
+	from             // root and bytes
+	to
+	messageFrom // peer and tag
+	messageTo
+)
+
+// String describes the call for people, such as "all_reduce #3 sum float32[4]".
+func (c call) String() string {
+	if c.label != "" {
+		return c.label
 	}
-	text := c.name
-	if run > 0 {
-		text = fmt.Sprintf("%s #%d", c.name, run)
+	b := append(make([]byte, 0, 80), c.name...)
+	if c.run > 0 {
+		b = strconv.AppendUint(append(b, " #"...), c.run, 10)
 	}
-	return strings.TrimSpace(text + " " + c.detail)
+	switch c.form {
+	case reducing:
+		b = append(append(append(b, ' '), c.op.String()...), ' ')
+		b = append(append(b, c.t.String()...), '[')
+		b = append(strconv.AppendInt(b, int64(c.bytes/c.t.Size()), 10), ']')
+	case from, messageFrom:
+		b = strconv.AppendInt(append(b, " from rank "...), int64(c.root), 10)
+	case to, messageTo:
+		b = strconv.AppendInt(append(b, " to rank "...), int64(c.root), 10)
+	}
+	switch c.form {
+	case sized, from, to:
+		b = append(strconv.AppendInt(append(b, " ["...), int64(c.bytes), 10), " bytes]"...)
+	case messageFrom, messageTo:
+		b = strconv.AppendInt(append(b, " with tag "...), int64(c.tag), 10)
+	}
+	return string(b)
 }
 
-func (c call) fingerprint(id string, run uint64, text string) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %q %q %d %d %d %d", id, run, text, c.name, c.op, c.t, c.bytes, c.root))
-	return sum[:fingerprintBytes]
+// fingerprint is a hash of what must be the same on all ranks.
+func (c call) fingerprint(id, text string) (fp [fingerprintBytes]byte) {
+	b := make([]byte, 0, 256)
+	for _, n := range []int{int(c.run), int(c.op), int(c.t), c.bytes, c.root, len(id), len(text)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	b = append(append(append(b, id...), text...), c.name...)
+	h := fnv.New128a()
+	h.Write(b)
+	h.Sum(fp[:0])
+	return fp
 }
 
 // run carries out one collective: waits for its turn, lets the ranks compare
 // what they are about to do, then does it. Arguments have been checked. An error
 // breaks the group.
 func (g *Group) run(ctx context.Context, c call, do func(context.Context) error) error {
-	text := c.text(ctx, 0)
+	c.label, _ = ctx.Value(labelKey{}).(string)
 	if err := g.usable(); err != nil {
-		return within(text, err)
+		return within(c, err)
 	}
-	ctx, cancel := g.bound(ctx)
-	defer cancel()
-	defer g.watch(text)()
-	if err := acquire(ctx, g.turn); err != nil {
-		return g.fail(text, err)
+	b := g.bound(ctx, c)
+	defer b.end()
+	if err := acquire(b, g.turn); err != nil {
+		return g.fail(c, err)
 	}
 	defer release(g.turn)
 	if err := g.usable(); err != nil {
-		return within(text, err)
+		return within(c, err)
 	}
 	g.runs++
-	text = c.text(ctx, g.runs)
-	err := g.compare(ctx, c.fingerprint(g.id, g.runs, text), text)
+	c.run = g.runs
+	err := g.compare(b, c)
 	if err == nil {
-		err = do(ctx)
+		err = do(b)
 	}
 	if err != nil {
-		return g.fail(text, cause(ctx, err))
+		return g.fail(c, cause(b, err))
 	}
 	g.counts.add(c)
 	return nil
@@ -87,7 +128,10 @@ func (g *Group) run(ctx context.Context, c call, do func(context.Context) error)
 
 // compare hands the fingerprint to the backend, or has the ranks exchange
 // theirs when the backend does not.
-func (g *Group) compare(ctx context.Context, fp []byte, text string) error {
+func (g *Group) compare(ctx context.Context, c call) error {
+	text := c.String()
+	g.fingerprint = c.fingerprint(g.id, text)
+	fp := g.fingerprint[:]
 	if f, ok := g.comm.(Fingerprinter); ok {
 		f.Next(fp, text)
 		return nil
@@ -125,23 +169,14 @@ func (g *Group) meet(ctx context.Context) error {
 	return g.comm.AllGather(ctx, make([]byte, 1), make([]byte, g.size))
 }
 
-// watch warns in the log when a call takes long, until the caller stops it.
-func (g *Group) watch(text string) (stop func()) {
-	warned := make(chan struct{})
-	timer := time.AfterFunc(g.stall, func() {
-		defer close(warned)
-		g.logger.Warn("still waiting", "call", text, "after", g.stall)
-	})
-	return func() {
-		if !timer.Stop() {
-			<-warned
-		}
-	}
-}
-
 func acquire(ctx context.Context, turn chan struct{}) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	select {
+	case turn <- struct{}{}:
+		return nil
+	default: // only who has to wait needs ctx to have a timer
 	}
 	select {
 	case turn <- struct{}{}:
@@ -162,8 +197,8 @@ func cause(ctx context.Context, err error) error {
 }
 
 // within puts what was being done before err unless err says so already.
-func within(what string, err error) error {
-	if strings.Contains(err.Error(), what) {
+func within(what fmt.Stringer, err error) error {
+	if strings.Contains(err.Error(), what.String()) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", what, err)

@@ -67,7 +67,7 @@ func (g *Group) Broadcast(ctx context.Context, root int, data []byte) error {
 	if err := g.checkRoot("broadcast", root); err != nil || g.size == 1 {
 		return err
 	}
-	return g.run(ctx, rooted("broadcast", "from", root, len(data)), func(ctx context.Context) error {
+	return g.run(ctx, rooted("broadcast", from, root, len(data)), func(ctx context.Context) error {
 		return g.broadcast(ctx, root, data)
 	})
 }
@@ -105,7 +105,7 @@ func (g *Group) Gather(ctx context.Context, root int, in, out []byte) error {
 	if g.size == 1 {
 		return nil
 	}
-	return g.run(ctx, rooted("gather", "to", root, len(in)), func(ctx context.Context) error {
+	return g.run(ctx, rooted("gather", to, root, len(in)), func(ctx context.Context) error {
 		return g.gather(ctx, root, in, out)
 	})
 }
@@ -125,7 +125,7 @@ func (g *Group) Scatter(ctx context.Context, root int, in, out []byte) error {
 	if g.size == 1 {
 		return nil
 	}
-	return g.run(ctx, rooted("scatter", "from", root, len(out)), func(ctx context.Context) error {
+	return g.run(ctx, rooted("scatter", from, root, len(out)), func(ctx context.Context) error {
 		return g.scatter(ctx, root, in, out)
 	})
 }
@@ -139,17 +139,13 @@ func (g *Group) Barrier(ctx context.Context) error {
 }
 
 func reduction(name string, op Op, t dtype.Type, bytes int) call {
-	detail := fmt.Sprintf("%v %v[%d]", op, t, bytes/t.Size())
-	return call{name: name, detail: detail, op: op, t: t, bytes: bytes}
+	return call{name: name, form: reducing, op: op, t: t, bytes: bytes}
 }
 
-func plain(name string, bytes int) call {
-	return call{name: name, detail: fmt.Sprintf("[%d bytes]", bytes), bytes: bytes}
-}
+func plain(name string, bytes int) call { return call{name: name, form: sized, bytes: bytes} }
 
-func rooted(name, preposition string, root, bytes int) call {
-	detail := fmt.Sprintf("%s rank %d [%d bytes]", preposition, root, bytes)
-	return call{name: name, detail: detail, root: root, bytes: bytes}
+func rooted(name string, way wording, root, bytes int) call {
+	return call{name: name, form: way, root: root, bytes: bytes}
 }
 
 func checkReduce(name string, op Op, t dtype.Type, bytes int) error {
@@ -173,7 +169,7 @@ func checkLength(name, longName string, long int, shortName string, short, times
 
 func (g *Group) checkRoot(name string, root int) error {
 	if g.size == 0 {
-		return within(name, errOutside)
+		return within(call{name: name}, errOutside)
 	}
 	if root < 0 || root >= g.size {
 		return fmt.Errorf("%s: root %d is not a rank of this group (0 to %d)", name, root, g.size-1)

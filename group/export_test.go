@@ -21,5 +21,8 @@ func Forget(backends map[string]Backend) (restore func()) {
 // HeaderBytes is the length of an array header.
 const HeaderBytes = headerBytes
 
+// InlineBytes is how much data a header has room for.
+const InlineBytes = inlineBytes
+
 // ID is the group's identity.
 func ID(g *Group) string { return g.id }

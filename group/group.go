@@ -52,6 +52,8 @@ type Group struct {
 	runs   uint64        // collectives run so far; guarded by turn
 	splits uint64        // splits so far; guarded by turn
 
+	fingerprint [fingerprintBytes]byte // of the collective that is running; guarded by turn
+
 	records atomic.Uint64
 	counts  counts
 	origin  string   // what in the environment Init went by; empty for groups made otherwise
@@ -165,7 +167,7 @@ func (g *Group) shatter(reason error) {
 
 // fail breaks the group after a call that went wrong and returns the error for
 // its caller.
-func (g *Group) fail(what string, err error) error {
+func (g *Group) fail(what call, err error) error {
 	if g.closed.Load() {
 		return fmt.Errorf("%s: %w", what, ErrClosed)
 	}
@@ -184,12 +186,12 @@ func (g *Group) fail(what string, err error) error {
 
 // explain adds to err what was being done and, in a split, the peer's rank in
 // the world.
-func (g *Group) explain(what string, err error) error {
+func (g *Group) explain(what call, err error) error {
 	var peer *PeerError
 	if errors.As(err, &peer) {
 		if peer == err && peer.Op == "" {
 			named := *peer
-			named.Op = what
+			named.Op = what.String()
 			err = &named
 		}
 		if r := peer.Rank; r >= 0 && r < g.size && g.worldRank(r) != r {
@@ -197,14 +199,6 @@ func (g *Group) explain(what string, err error) error {
 		}
 	}
 	return within(what, err)
-}
-
-// bound gives ctx the group's timeout unless it ends earlier.
-func (g *Group) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if end, ok := ctx.Deadline(); ok && time.Until(end) <= g.timeout {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, g.timeout, timeoutError(g.timeout))
 }
 
 // timeoutError is the cause of a context that the group's own timeout ended.

@@ -10,19 +10,22 @@ import (
 	"github.com/lockstep-go/lockstep/dtype"
 )
 
-// A header precedes the data of every array that is sent. It has a fixed length
-// of 144 bytes, little-endian:
+// A header precedes the data of every array that is sent, in a message of its own
+// of 256 bytes, little-endian, in which there is room for a little data:
 //
-//	0   magic "LKS1"
-//	4   dtype
-//	5   number of dimensions
-//	6   zero
-//	8   length of the data in bytes
-//	16  dimensions, 8 bytes each; zero beyond the last
+//	0    magic "LKS2"
+//	4    dtype
+//	5    number of dimensions
+//	6    zero
+//	8    length of the data in bytes
+//	16   dimensions, 8 bytes each; zero beyond the last
+//	144  the data, if it is at most 112 bytes; else zero
 const (
-	magic       = "LKS1"
+	magic       = "LKS2"
 	maxDims     = 16
-	headerBytes = 16 + 8*maxDims
+	inlineAt    = 16 + 8*maxDims
+	inlineBytes = 112
+	headerBytes = inlineAt + inlineBytes
 )
 
 var errNoHeader = errors.New("no array header")
@@ -77,14 +80,17 @@ func (h header) bytes() (int, error) {
 	return int(n), nil
 }
 
-// encode writes a header whose bytes are known to be n.
-func (h header) encode(n int) []byte {
+// encode writes a header of data, whose length is known to be the right one.
+func (h header) encode(data []byte) []byte {
 	b := make([]byte, headerBytes)
 	copy(b, magic)
 	b[4], b[5] = byte(h.t), byte(len(h.shape))
-	binary.LittleEndian.PutUint64(b[8:], uint64(n))
+	binary.LittleEndian.PutUint64(b[8:], uint64(len(data)))
 	for i, d := range h.shape {
 		binary.LittleEndian.PutUint64(b[16+8*i:], uint64(d))
+	}
+	if len(data) <= inlineBytes {
+		copy(b[inlineAt:], data)
 	}
 	return b
 }

@@ -14,7 +14,7 @@ import (
 // the message. Messages with the same peer and tag arrive in the order sent.
 // After an error data must not be used again.
 func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, shape []int, data []byte) error {
-	what := fmt.Sprintf("send to rank %d with tag %d", dst, tag)
+	what := sending(dst, tag)
 	h := header{t, shape}
 	n, err := h.bytes()
 	if err == nil && n != len(data) {
@@ -28,7 +28,7 @@ func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, sha
 	}
 	return g.message(ctx, what, g.PeerLane(dst, tag, true), func(ctx context.Context, begun func()) error {
 		begun()
-		if err := g.comm.Send(ctx, dst, tag, h.encode(n)); err != nil || n == 0 {
+		if err := g.comm.Send(ctx, dst, tag, h.encode(data)); err != nil || n <= inlineBytes {
 			return err
 		}
 		return g.comm.Send(ctx, dst, tag, data)
@@ -40,7 +40,7 @@ func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, sha
 // error is a *MessageError and the next one can be received. After another error
 // data must not be used again.
 func (g *Group) RecvMessage(ctx context.Context, src, tag int, t dtype.Type, shape []int, data []byte) error {
-	what := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	what := receiving(src, tag)
 	want := header{t, shape}
 	n, err := want.bytes()
 	if err == nil && n != len(data) {
@@ -60,7 +60,7 @@ func (g *Group) RecvMessage(ctx context.Context, src, tag int, t dtype.Type, sha
 // RecvArray receives the next array from rank src under the tag, of whatever
 // type and shape. data is the caller's.
 func (g *Group) RecvArray(ctx context.Context, src, tag int) (t dtype.Type, shape []int, data []byte, err error) {
-	what := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	what := receiving(src, tag)
 	err = g.receive(ctx, what, src, tag, func(got header, n int) ([]byte, error) {
 		t, shape, data = got.t, got.shape, make([]byte, n)
 		return data, nil
@@ -71,22 +71,30 @@ func (g *Group) RecvArray(ctx context.Context, src, tag int) (t dtype.Type, shap
 	return t, shape, data, nil
 }
 
-// receive gets a header, asks room for a buffer for its data and fills it; when
-// room refuses, the data is dropped so that the next message can be received.
-func (g *Group) receive(ctx context.Context, what string, src, tag int, room func(h header, n int) ([]byte, error)) error {
+func sending(dst, tag int) call { return call{name: "send", form: messageTo, root: dst, tag: tag} }
+
+func receiving(src, tag int) call { return call{name: "recv", form: messageFrom, root: src, tag: tag} }
+
+// receive gets a header, asks room for a buffer for its data, as long as that, and
+// fills it; when room refuses, the data is dropped so that the next message can be received.
+func (g *Group) receive(ctx context.Context, what call, src, tag int, room func(h header, n int) ([]byte, error)) error {
 	if err := g.checkPeer(src, tag); err != nil {
 		return within(what, err)
 	}
 	return g.message(ctx, what, g.PeerLane(src, tag, false), func(ctx context.Context, begun func()) error {
-		h, n, err := g.recvHeader(ctx, src, tag)
+		first := make([]byte, headerBytes)
+		h, n, err := g.recvHeader(ctx, src, tag, first)
 		if err != nil {
 			return err
 		}
 		begun()
 		data, refused := room(h, n)
-		if n > 0 && refused != nil {
+		switch {
+		case n <= inlineBytes:
+			copy(data, first[inlineAt:])
+		case refused != nil:
 			err = g.drop(ctx, src, tag)
-		} else if n > 0 {
+		default:
 			err = g.comm.Recv(ctx, src, tag, data)
 		}
 		if err != nil {
@@ -96,8 +104,7 @@ func (g *Group) receive(ctx context.Context, what string, src, tag int, room fun
 	})
 }
 
-func (g *Group) recvHeader(ctx context.Context, src, tag int) (header, int, error) {
-	b := make([]byte, headerBytes)
+func (g *Group) recvHeader(ctx context.Context, src, tag int, b []byte) (header, int, error) {
 	err := g.comm.Recv(ctx, src, tag, b)
 	var other *LengthError
 	if errors.As(err, &other) {
@@ -126,13 +133,13 @@ func (g *Group) drop(ctx context.Context, src, tag int) error {
 
 // message runs one message in its lane's turn. do calls begun once cancelling it
 // would leave half a message behind.
-func (g *Group) message(ctx context.Context, what string, l *PeerLane, do func(ctx context.Context, begun func()) error) error {
+func (g *Group) message(ctx context.Context, what call, l *PeerLane, do func(ctx context.Context, begun func()) error) error {
 	if err := g.usable(); err != nil {
 		return within(what, err)
 	}
-	ctx, cancel := g.bound(ctx)
-	defer cancel()
-	defer g.watch(what)()
+	b := g.bound(ctx, what)
+	defer b.end()
+	ctx = b
 	if err := acquire(ctx, l.turn); err != nil {
 		return within(what, err)
 	}
@@ -151,7 +158,7 @@ func (g *Group) message(ctx context.Context, what string, l *PeerLane, do func(c
 // failMessage decides what a failed message takes with it: nothing when the
 // receiver merely got another one than it asked for, its lane when it was
 // cancelled half way, the group otherwise.
-func (g *Group) failMessage(ctx context.Context, what string, l *PeerLane, half bool, err error) error {
+func (g *Group) failMessage(ctx context.Context, what call, l *PeerLane, half bool, err error) error {
 	var message *MessageError
 	var length *LengthError
 	switch {

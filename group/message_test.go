@@ -123,12 +123,32 @@ func TestRecvArray(t *testing.T) {
 	}
 }
 
+// TestMessagesAroundTheInlineLength sends what just fits beside the header, and what
+// does not.
+func TestMessagesAroundTheInlineLength(t *testing.T) {
+	gs := world(t, 2, nil)
+	for _, n := range []int{0, 1, group.InlineBytes, group.InlineBytes + 1, 1000} {
+		if err := gs[0].SendMessage(background(), 1, 0, dtype.Uint8, []int{n}, fill(7, n)); err != nil {
+			t.Fatal(err)
+		}
+		if err := gs[0].SendMessage(background(), 1, 0, dtype.Uint8, []int{n, 1}, fill(9, n)); err != nil {
+			t.Fatal(err)
+		}
+		err := gs[1].RecvMessage(background(), 0, 0, dtype.Uint8, []int{1, n}, make([]byte, n))
+		wantError(t, err, fmt.Sprintf("uint8[%d]", n), fmt.Sprintf("uint8[1 %d]", n))
+		got := make([]byte, n)
+		if err := gs[1].RecvMessage(background(), 0, 0, dtype.Uint8, []int{n, 1}, got); err != nil || same(got, fill(9, n)) != nil {
+			t.Errorf("%d bytes: %v, %v", n, got, err)
+		}
+	}
+}
+
 func TestGarbageInsteadOfAHeader(t *testing.T) {
 	huge := make([]byte, group.HeaderBytes)
-	copy(huge, "LKS1")
+	copy(huge, "LKS2")
 	huge[4], huge[5], huge[14], huge[22] = byte(dtype.Uint8), 1, 1, 2 // claims 2^48 bytes, shape says 2^49
 	wraps := make([]byte, group.HeaderBytes)
-	copy(wraps, "LKS1")
+	copy(wraps, "LKS2")
 	wraps[4], wraps[5], wraps[20], wraps[28] = byte(dtype.Float32), 2, 1, 1 // 2^32 × 2^32 × 4 wraps to 0
 	for name, garbage := range map[string][]byte{
 		"short":                    fill(0, 5),

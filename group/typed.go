@@ -2,7 +2,6 @@ package group
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/dtype"
@@ -55,7 +54,7 @@ func Send[T dtype.Element](ctx context.Context, g *Group, dst, tag int, xs []T) 
 // *MessageError, and the next message can be received.
 func Recv[T dtype.Element](ctx context.Context, g *Group, src, tag int) (xs []T, err error) {
 	t := dtype.Of[T]()
-	what := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	what := receiving(src, tag)
 	err = orDefault(g).receive(ctx, what, src, tag, func(got header, n int) ([]byte, error) {
 		if got.t != t {
 			return nil, &MessageError{Src: src, Tag: tag, Got: got.String(), Want: t.String()}

@@ -1,0 +1,104 @@
+package group
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// bounded is the context of one call: the caller's, with the group's timeout. Its
+// timers, and that of the warning about a call that takes long, are only made
+// when someone begins to wait for its end: most calls are over before that.
+type bounded struct {
+	parent context.Context
+	g      *Group
+	what   call
+	until  time.Time // the deadline
+	own    bool      // which is the group's, not the caller's
+	warnAt time.Time
+
+	mu      sync.Mutex
+	waited  context.Context // nil before someone waits
+	cancel  context.CancelFunc
+	warning *time.Timer
+	warned  bool // or no warning is wanted any more
+}
+
+// bound makes the context of a call, which the caller ends.
+func (g *Group) bound(ctx context.Context, what call) *bounded {
+	now := time.Now()
+	b := &bounded{parent: ctx, g: g, what: what, until: now.Add(g.timeout), own: true, warnAt: now.Add(g.stall)}
+	if at, ok := ctx.Deadline(); ok && !at.After(b.until) {
+		b.until, b.own = at, false
+	}
+	return b
+}
+
+// end ends the context and its timers. No warning comes afterwards.
+func (b *bounded) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.warned = true
+	if b.waited != nil {
+		b.cancel()
+		b.warning.Stop()
+	}
+}
+
+func (b *bounded) Deadline() (time.Time, bool) { return b.until, true }
+
+func (b *bounded) Done() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waitedLocked().Done()
+}
+
+func (b *bounded) Err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waited != nil {
+		return b.waited.Err()
+	}
+	now := time.Now()
+	if !now.Before(b.warnAt) {
+		b.warnLocked()
+	}
+	if b.own && !now.Before(b.until) {
+		return b.waitedLocked().Err()
+	}
+	return b.parent.Err()
+}
+
+// Value also leads package context to the cause of the end.
+func (b *bounded) Value(key any) any {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waited != nil {
+		return b.waited.Value(key)
+	}
+	return b.parent.Value(key)
+}
+
+func (b *bounded) waitedLocked() context.Context {
+	if b.waited != nil {
+		return b.waited
+	}
+	if b.own {
+		b.waited, b.cancel = context.WithDeadlineCause(b.parent, b.until, timeoutError(b.g.timeout))
+	} else {
+		b.waited, b.cancel = context.WithCancel(b.parent)
+	}
+	b.warning = time.AfterFunc(time.Until(b.warnAt), func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.warnLocked()
+	})
+	return b.waited
+}
+
+func (b *bounded) warnLocked() {
+	if !b.warned {
+		b.warned = true
+		b.g.logger.Warn("still waiting", "call", b.what.String(), "after", b.g.stall)
+	}
+}
