@@ -126,7 +126,7 @@ func (c *comm) finish(x *exchange, err error) {
 // begin waits for the collective's turn and numbers it. When it succeeds the
 // caller holds the turn.
 func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
-	until := c.node.cfg.deadline(ctx)
+	began := time.Now()
 	select {
 	case c.turn <- struct{}{}:
 	default:
@@ -141,7 +141,7 @@ func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
 	h := head{kind: r.kind, sequence: c.sequence, fingerprint: r.fingerprint(c.next.sum)}
 	c.next.sum, c.next.text = c.next.sum[:0], ""
 	x := &c.exchange
-	x.start(c, ctx, until, c.latest, h)
+	x.start(c, ctx, began, c.latest, h)
 	c.mu.Unlock()
 	if err := c.late(x); err != nil {
 		c.finish(x, err)

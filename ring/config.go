@@ -65,9 +65,9 @@ func (cfg Config) bound(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, cfg.Timeout, passed(cfg.Timeout))
 }
 
-// deadline is when bound's context ends.
-func (cfg Config) deadline(ctx context.Context) time.Time {
-	until := time.Now().Add(cfg.Timeout)
+// deadline is when bound's context ends if it was made at a certain time.
+func (cfg Config) deadline(ctx context.Context, made time.Time) time.Time {
+	until := made.Add(cfg.Timeout)
 	if at, ok := ctx.Deadline(); ok && at.Before(until) {
 		return at
 	}

@@ -10,6 +10,7 @@ import (
 type exchange struct {
 	comm    *comm
 	ctx     context.Context
+	began   time.Time
 	until   time.Time // the deadline of ctx, or the operation's own when that is earlier
 	call    numbered
 	head    head // of its messages, but for their length
@@ -21,13 +22,13 @@ type exchange struct {
 	level   int
 	advance func()
 
-	release func() bool // ends the watch over ctx; nil before the first sleep
+	release func() bool // ends the watch over ctx; nil while there is none
 	in, out []stream    // what to sleep for
 }
 
 // start makes x the exchange of a call; it keeps the room that earlier ones made.
-func (x *exchange) start(c *comm, ctx context.Context, until time.Time, call numbered, h head) {
-	*x = exchange{comm: c, ctx: ctx, until: until, call: call, head: h, waiting: -1,
+func (x *exchange) start(c *comm, ctx context.Context, began time.Time, call numbered, h head) {
+	*x = exchange{comm: c, ctx: ctx, began: began, until: c.node.cfg.deadline(ctx, began), call: call, head: h, waiting: -1,
 		outs: x.outs[:0], ins: x.ins[:0], in: x.in[:0], out: x.out[:0]}
 }
 
@@ -52,11 +53,19 @@ func (x *exchange) expire() {
 	}
 }
 
-// watch has the end of ctx wake this rank. Only who is about to sleep needs it.
-func (x *exchange) watch() {
+// unwatched is how long an exchange does without a watch over its context, which
+// most need not pay for. The end of ctx is noticed so much later.
+const unwatched = 20 * time.Millisecond
+
+// rest is how long this rank may sleep at most; it has the end of ctx wake it.
+func (x *exchange) rest(longest time.Duration) time.Duration {
+	if since := time.Since(x.began); since < unwatched {
+		return min(longest, unwatched-since)
+	}
 	if x.release == nil {
 		x.release = context.AfterFunc(x.ctx, x.comm.wake)
 	}
+	return longest
 }
 
 // end gives back what the exchange holds.
@@ -210,7 +219,6 @@ func (x *exchange) pause() error {
 
 func (x *exchange) sleep() error {
 	c := x.comm
-	x.watch()
 	x.in, x.out = x.in[:0], x.out[:0]
 	for i := range x.outs {
 		if f := &x.outs[i]; !f.sent() && f.canSend(x.level) {
@@ -222,7 +230,7 @@ func (x *exchange) sleep() error {
 			x.in = append(x.in, f.link.stream)
 		}
 	}
-	return c.carrier.sleep(x.in, x.out, time.Until(x.until))
+	return c.carrier.sleep(x.in, x.out, x.rest(time.Until(x.until)))
 }
 
 // follow carries out a schedule step by step; block gives block i of what is

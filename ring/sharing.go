@@ -187,7 +187,7 @@ func (s *sharing) wait(x *exchange) error {
 		if err := s.obstacle(x); err != nil {
 			return err
 		}
-		s.fence.Sleep(s.full(), sleepTime)
+		s.fence.Sleep(s.full(), x.rest(sleepTime))
 	}
 	if s.agreed == x.head.sequence {
 		return nil
@@ -202,7 +202,6 @@ func (s *sharing) wait(x *exchange) error {
 // obstacle is the reason not to wait any longer for those who have not come.
 func (s *sharing) obstacle(x *exchange) error {
 	c := s.comm
-	x.watch()
 	over := x.over()
 	switch {
 	case s.fence.Full(s.full()):
