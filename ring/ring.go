@@ -1,5 +1,5 @@
-// Package ring connects ranks over TCP in pure Go: between processes on one
-// host, between hosts, and between goroutines of one program.
+// Package ring connects ranks in pure Go: through shared memory between processes
+// on one host, over TCP between hosts, and between goroutines of one program.
 //
 //	comms, err := ring.Local(ctx, 4, ring.Config{})      // a world in this process
 //	comm, err := ring.Coordinate(ctx, rank, size, "10.0.0.1:5000", ring.Config{Token: token})
@@ -16,6 +16,15 @@
 // pair for collectives, and one for each group, sender and receiver for
 // messages. All of them begin with the same handshake, which proves that both
 // ends hold the job's token and agree on version, job, size and ranks.
+//
+// On Linux, ranks of one host also reach each other by an abstract Unix socket,
+// whose name is derived from the job and means something within one network
+// namespace only. When all members of a group meet there, its collectives go
+// through memory that one of them makes and hands to the others; else they go over
+// sockets. A message goes through memory that its sender hands to the receiver.
+// This memory has no name and no file, and is gone with the last process that has
+// it. Config.NoSharedMemory, or LOCKSTEP_SHM=0, keeps all that from happening.
+// Waiting ranks look for about a millisecond, making way for others, then sleep.
 //
 // # Promises
 //
