@@ -15,17 +15,18 @@ import (
 // then all originals go to everyone in ⌈log₂ Size⌉ steps. Two ranks send each
 // other no more bytes that way than by halves, so that they do it for longer.
 func small(ranks int) int {
-	if ranks == 2 {
-		return smallOfTwo
+	switch {
+	case ranks <= 2:
+		return 128 << 10
+	case ranks <= 4:
+		return 16 << 10
 	}
 	return 4 << 10
 }
 
-const smallOfTwo = 128 << 10
-
 // AllReduce combines data over all ranks, in place, with the bits of package
-// reduce. Up to 4 KiB (128 KiB between two ranks) every rank gets all originals, in
-// ⌈log₂ Size⌉ steps. Larger data is sliced: each rank gets all originals of its
+// reduce. Small data (4 KiB, up to four ranks 16 KiB, two 128 KiB) goes to every
+// rank, in ⌈log₂ Size⌉ steps. Larger data is sliced: each rank gets all originals of its
 // slice, combines them and hands the result to all, segment by segment, so that
 // one is combined while the next is on its way; 2(Size-1)/Size of the bytes go
 // each way. It needs at most 4 MiB beside data, for 64 ranks or fewer.
@@ -73,7 +74,7 @@ func (x *exchange) reduceSmall(op group.Op, t dtype.Type, data []byte) error {
 func (x *exchange) reduceSliced(op group.Op, t dtype.Type, data []byte) error {
 	c, size := x.comm, t.Size()
 	s := slicing{elems: len(data) / size, ranks: c.Size()}
-	s.limit = segmentBytes(c.Size(), len(data)/c.Size()) / size
+	s.limit = ceil(s.largest(), segmentsOf(c.Size(), s.largest()*size))
 	of := func(rank, segment int) []byte {
 		lo, hi := s.segment(rank, segment)
 		return data[lo*size : hi*size]
@@ -142,11 +143,16 @@ func (x *exchange) haveAll(i int) bool {
 	return true
 }
 
-// segmentBytes is the length of a segment: so short that combining one and
-// sending the next overlap and what comes stays in the caches, and that twice the
-// originals of all ranks take up little; but not so short that the calls count.
-func segmentBytes(ranks, slice int) int {
-	return min(max(slice/4, 64<<10), max(512<<10/ranks, 32<<10))
+// segmentsOf is how many segments a slice of some bytes is divided into: so many
+// that twice the originals of a segment from all ranks take up at most 4 MiB, for
+// 64 ranks or fewer. Two ranks gain from more, since one is combined while the
+// next is on its way; more ranks have other peers to be busy with, and lose by
+// more calls. All ranks must find the same.
+func segmentsOf(ranks, bytes int) int {
+	if ranks == 2 {
+		return max(min(ceil(bytes, 64<<10), 4), ceil(bytes, 256<<10), 1)
+	}
+	return max(ceil(bytes, max(2<<20/ranks, 32<<10)), 1)
 }
 
 // parts returns room for n bytes from each rank, several times, reused by later
@@ -174,8 +180,8 @@ func (x *exchange) double(block func(i int) []byte) error {
 	return x.follow(x.comm.schedules.doubling(x.comm.rank, x.comm.Size()), of, of)
 }
 
-// AllGather concatenates every rank's in, in rank order, into out. Up to 4 KiB
-// from each rank (128 KiB of two) it takes ⌈log₂ Size⌉ steps, else Size-1 direct messages.
+// AllGather concatenates every rank's in, in rank order, into out. It
+// takes ⌈log₂ Size⌉ steps where AllReduce does, else Size-1 direct messages.
 func (c *comm) AllGather(ctx context.Context, in, out []byte) error {
 	if err := c.checkLength("all_gather", "out", len(out), "in", len(in)); err != nil {
 		return err
@@ -222,7 +228,8 @@ func (c *comm) ReduceScatter(ctx context.Context, op group.Op, t dtype.Type, in,
 			return c.shared.reduceScatter(x, op, t, in, out)
 		}
 		e := t.Size()
-		s := slicing{elems: len(out) / e, ranks: 1, limit: segmentBytes(c.Size(), len(out)) / e}
+		s := slicing{elems: len(out) / e, ranks: 1}
+		s.limit = ceil(s.elems, segmentsOf(c.Size(), len(out)))
 		of := func(slice []byte, segment int) []byte {
 			lo, hi := s.segment(0, segment)
 			return slice[lo*e : hi*e]

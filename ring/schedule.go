@@ -71,10 +71,13 @@ func downFrom(rank, count, size int) []int {
 type slicing struct{ elems, ranks, limit int }
 
 // segments is how many segments every slice has; the last ones may be empty.
-func (s slicing) segments() int {
-	largest := (s.elems + s.ranks - 1) / s.ranks
-	return (largest + s.limit - 1) / s.limit
-}
+func (s slicing) segments() int { return ceil(s.largest(), max(s.limit, 1)) }
+
+// largest is the length of the longest slice.
+func (s slicing) largest() int { return ceil(s.elems, s.ranks) }
+
+// ceil divides and rounds up.
+func ceil(a, b int) int { return (a + b - 1) / b }
 
 // segment returns the bounds of segment i of a rank's slice.
 func (s slicing) segment(rank, i int) (lo, hi int) {
