@@ -4,7 +4,7 @@
 // do:
 //
 //	group            processes that work together, and how a backend joins in
-//	mpi, ring        the backends: Open MPI, and TCP in pure Go
+//	mpi, ring        the backends: Open MPI, and pure Go over memory and TCP
 //	array            lazy arrays; array/transform has their gradients
 //	ops              collectives as array operations
 //	nn, nn/optim     layers and optimizers
