@@ -39,7 +39,7 @@ func (p *poller) stream(conn net.Conn) (stream, error) {
 		return nil, err
 	}
 	if sameHost(conn) {
-		s.tuneForLoopback()
+		s.enlarge()
 	}
 	return s, nil
 }
@@ -105,13 +105,25 @@ func newSocket(conn syscall.Conn) (*socket, error) {
 // loopbackBuffer is room for a few turns of an exchange in each direction.
 const loopbackBuffer = 4 << 20
 
-// tuneForLoopback asks for a congestion control that does not pace and for large
-// buffers. What the system refuses stays as it is: the plain SO_SNDBUF is not
+// enlarge asks for large buffers within one host. The plain SO_SNDBUF is not
 // tried, as it ends the system's own tuning at a lower limit.
-func (s *socket) tuneForLoopback() {
-	unix.SetsockoptString(s.fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno")
+func (s *socket) enlarge() {
 	unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, loopbackBuffer)
 	unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, loopbackBuffer)
+}
+
+// unpaced asks for a congestion control that does not pace what stays within one
+// host; what the system refuses stays as it is.
+func unpaced(conn net.Conn) {
+	shared, ok := conn.(syscall.Conn)
+	if !ok || !sameHost(conn) {
+		return
+	}
+	if raw, err := shared.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) {
+			unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno")
+		})
+	}
 }
 
 func (s *socket) read(b []byte) (int, error) {

@@ -151,6 +151,7 @@ func (c *comm) take(e event) error {
 
 // attach gives a connection that a peer has dialled its place.
 func (c *comm) attach(r int, e event) error {
+	unpaced(e.conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.peers[r]

@@ -133,5 +133,9 @@ func (c *comm) dial(ctx, life context.Context, r int, p purpose) (net.Conn, erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
-	return c.node.dial(ctx, c.ranks[r], p, c.id)
+	conn, err := c.node.dial(ctx, c.ranks[r], p, c.id)
+	if err == nil {
+		unpaced(conn)
+	}
+	return conn, err
 }
