@@ -47,11 +47,11 @@ func (x *Array) fromFront(axis int) int {
 type noSlope struct{}
 
 func (noSlope) VJP(in, _, _ []*Array, _ []int) ([]*Array, error) {
-	return []*Array{zerosOf(in[0])}, nil
+	return []*Array{ZerosLike(in[0])}, nil
 }
 
 func (noSlope) JVP(_, out, _ []*Array, _ []int) ([]*Array, error) {
-	return []*Array{zerosOf(out[0])}, nil
+	return []*Array{ZerosLike(out[0])}, nil
 }
 
 // argExtremum drops the last axis.

@@ -54,7 +54,7 @@ func (p binary) VJP(in, out, dy []*Array, argnums []int) ([]*Array, error) {
 		if r := p.by(arg); r != nil {
 			dx[i] = r.pull(dy[0], in, out[0])
 		} else {
-			dx[i] = zerosOf(in[arg])
+			dx[i] = ZerosLike(in[arg])
 		}
 	}
 	return dx, nil
@@ -73,7 +73,7 @@ func (p binary) JVP(in, out, dx []*Array, argnums []int) ([]*Array, error) {
 		}
 	}
 	if sum == nil {
-		sum = zerosOf(out[0])
+		sum = ZerosLike(out[0])
 	}
 	return []*Array{sum}, nil
 }
@@ -145,7 +145,7 @@ func (x *Array) Pow(y *Array) *Array {
 // powByBase avoids 0·Inf where x and y are zero; the derivative there is zero.
 func powByBase(d *Array, in []*Array, _ *Array) *Array {
 	x, y := in[0], in[1]
-	zero := zerosOf(y)
+	zero := ZerosLike(y)
 	both := x.Equal(zero).LogicalAnd(y.Equal(zero))
 	less := Where(both, zero.AddScalar(1), y.AddScalar(-1))
 	return d.Mul(y.Mul(x.Pow(less)))
@@ -153,7 +153,7 @@ func powByBase(d *Array, in []*Array, _ *Array) *Array {
 
 func powByExponent(d *Array, in []*Array, z *Array) *Array {
 	x := in[0]
-	zero := zerosOf(x)
+	zero := ZerosLike(x)
 	isZero := x.Equal(zero)
 	log := Where(isZero, zero, Where(isZero, zero.AddScalar(1), x).Log())
 	return d.Mul(z.Mul(log))
@@ -200,4 +200,4 @@ func (x *Array) Atan2(y *Array) *Array {
 func squaredRadius(in []*Array) *Array { return in[0].Square().Add(in[1].Square()) }
 
 // onlyWhere is x where cond is true and zero elsewhere.
-func (x *Array) onlyWhere(cond *Array) *Array { return Where(cond, x, zerosOf(x)) }
+func (x *Array) onlyWhere(cond *Array) *Array { return Where(cond, x, ZerosLike(x)) }

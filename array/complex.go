@@ -39,7 +39,7 @@ func (x *Array) Imag() *Array {
 		return x
 	}
 	if !x.DType().IsComplex() {
-		return zerosOf(x)
+		return ZerosLike(x)
 	}
 	return Apply1(complexPart{
 		unary: unary{op: kernel.Imag},

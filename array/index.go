@@ -175,7 +175,7 @@ func (p take) Eval(_ context.Context, in, out []View) error {
 }
 
 func (p take) VJP(in, _, dy []*Array, _ []int) ([]*Array, error) {
-	return []*Array{Apply1(scatter{p, true}, zerosOf(in[0]), in[1], dy[0])}, nil
+	return []*Array{Apply1(scatter{p, true}, ZerosLike(in[0]), in[1], dy[0])}, nil
 }
 
 func (p take) JVP(in, _, dx []*Array, _ []int) ([]*Array, error) { return Apply(p, dx[0], in[1]), nil }
@@ -247,7 +247,7 @@ func (p scatter) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 		case p.add:
 			dx[i] = dy[0]
 		default:
-			dx[i] = Apply1(p, dy[0], in[1], zerosOf(in[2]))
+			dx[i] = Apply1(p, dy[0], in[1], ZerosLike(in[2]))
 		}
 	}
 	return dx, nil
@@ -272,7 +272,7 @@ func (p scatter) winners(in []*Array, d *Array) *Array {
 }
 
 func (p scatter) JVP(in, _, dx []*Array, argnums []int) ([]*Array, error) {
-	all := []*Array{zerosOf(in[0]), in[1], zerosOf(in[2])}
+	all := []*Array{ZerosLike(in[0]), in[1], ZerosLike(in[2])}
 	for i, arg := range argnums {
 		all[arg] = dx[i]
 	}

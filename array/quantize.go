@@ -201,7 +201,7 @@ func (p dequantize) pull(in []*Array, d *Array, argnums []int, first int) []*Arr
 	var dx []*Array
 	for _, arg := range argnums {
 		if arg == first {
-			q := Apply1(p, in[0], Ones(in[1].DType(), in[1].Shape()...), zerosOf(in[2]))
+			q := Apply1(p, in[0], Ones(in[1].DType(), in[1].Shape()...), ZerosLike(in[2]))
 			dx = append(dx, d.Mul(q.Reshape(byGroup...)).Sum(-1))
 		} else if arg == first+1 {
 			dx = append(dx, d.Sum(-1))
@@ -211,7 +211,7 @@ func (p dequantize) pull(in []*Array, d *Array, argnums []int, first int) []*Arr
 }
 
 func (p dequantize) JVP(in, _, dx []*Array, argnums []int) ([]*Array, error) {
-	t := []*Array{in[0], zerosOf(in[1]), zerosOf(in[2])}
+	t := []*Array{in[0], ZerosLike(in[1]), ZerosLike(in[2])}
 	for i, arg := range argnums {
 		t[arg] = dx[i]
 	}
@@ -293,7 +293,7 @@ func (p quantizedMatMul) JVP(in, out, dx []*Array, argnums []int) ([]*Array, err
 			sum = sum.Add(y)
 		}
 	}
-	t := []*Array{nil, nil, zerosOf(in[2]), zerosOf(in[3])}
+	t := []*Array{nil, nil, ZerosLike(in[2]), ZerosLike(in[3])}
 	weights := false
 	for i, arg := range argnums {
 		if arg == 0 {

@@ -74,9 +74,9 @@ func (x *Array) triangle(op string, k int, above bool) *Array {
 	}
 	mask := Tri(x.Dim(-2), x.Dim(-1), k, dtype.Bool)
 	if above {
-		return Where(mask, zerosOf(x), x)
+		return Where(mask, ZerosLike(x), x)
 	}
-	return Where(mask, x, zerosOf(x))
+	return Where(mask, x, ZerosLike(x))
 }
 
 // indexType holds indices of n elements.

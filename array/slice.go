@@ -243,7 +243,7 @@ func (p slice) View(in View, out Spec) (View, bool) {
 func (slice) Eval(context.Context, []View, []View) error { return errViewed }
 
 func (p slice) VJP(in, _, dy []*Array, _ []int) ([]*Array, error) {
-	return []*Array{p.replace(zerosOf(in[0]), dy[0])}, nil
+	return []*Array{p.replace(ZerosLike(in[0]), dy[0])}, nil
 }
 
 func (p slice) JVP(_, _, dx []*Array, _ []int) ([]*Array, error) {
@@ -284,7 +284,7 @@ func (p sliceUpdate) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 	dx := make([]*Array, len(argnums))
 	for i, arg := range argnums {
 		if arg == 0 {
-			dx[i] = p.replace(dy[0], zerosOf(in[1]))
+			dx[i] = p.replace(dy[0], ZerosLike(in[1]))
 		} else {
 			dx[i] = Apply1(slice(p), dy[0])
 		}
@@ -310,7 +310,7 @@ func tangents(in, dx []*Array, argnums []int) []*Array {
 	}
 	for i, t := range all {
 		if t == nil {
-			all[i] = zerosOf(in[i])
+			all[i] = ZerosLike(in[i])
 		}
 	}
 	return all

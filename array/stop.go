@@ -1,7 +1,5 @@
 package array
 
-import "github.com/lockstep-go/lockstep/dtype"
-
 // StopGradient returns x as a constant for every derivative.
 func (x *Array) StopGradient() *Array { return Apply1(stopGradient{}, x) }
 
@@ -16,17 +14,9 @@ func (stopGradient) Equal(o Primitive) bool { return o == stopGradient{} }
 func (stopGradient) DerivativeInputs(int) (first, end int) { return 0, 0 }
 
 func (stopGradient) VJP(in, _, _ []*Array, _ []int) ([]*Array, error) {
-	return []*Array{zerosOf(in[0])}, nil
+	return []*Array{ZerosLike(in[0])}, nil
 }
 
 func (stopGradient) JVP(in, _, _ []*Array, _ []int) ([]*Array, error) {
-	return []*Array{zerosOf(in[0])}, nil
-}
-
-func zerosOf(x *Array) *Array {
-	s := x.spec()
-	if s.DType == dtype.Invalid {
-		return x
-	}
-	return Zeros(s.DType, s.Shape...)
+	return []*Array{ZerosLike(in[0])}, nil
 }

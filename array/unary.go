@@ -41,14 +41,14 @@ func (p unary) Eval(_ context.Context, in, out []View) error {
 
 func (p unary) VJP(in, out, dy []*Array, _ []int) ([]*Array, error) {
 	if p.rule == nil {
-		return []*Array{zerosOf(in[0])}, nil
+		return []*Array{ZerosLike(in[0])}, nil
 	}
 	return []*Array{p.rule.pull(dy[0], in, out[0])}, nil
 }
 
 func (p unary) JVP(in, out, dx []*Array, _ []int) ([]*Array, error) {
 	if p.rule == nil {
-		return []*Array{zerosOf(out[0])}, nil
+		return []*Array{ZerosLike(out[0])}, nil
 	}
 	return []*Array{p.rule(dx[0], in, out[0])}, nil
 }

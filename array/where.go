@@ -53,7 +53,7 @@ func (where) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 }
 
 func (where) JVP(in, out, dx []*Array, argnums []int) ([]*Array, error) {
-	tangents := []*Array{nil, zerosOf(out[0]), zerosOf(out[0])}
+	tangents := []*Array{nil, ZerosLike(out[0]), ZerosLike(out[0])}
 	for i, arg := range argnums {
 		tangents[arg] = dx[i]
 	}
@@ -67,7 +67,7 @@ func (p where) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
 // side is d where the input arg of a where was taken, and zero elsewhere.
 func side(cond, d *Array, arg int) *Array {
 	if arg == 1 {
-		return Where(cond, d, zerosOf(d))
+		return Where(cond, d, ZerosLike(d))
 	}
-	return Where(cond, zerosOf(d), d)
+	return Where(cond, ZerosLike(d), d)
 }

@@ -96,7 +96,7 @@ func (p custom) JVP(in, out, dx []*array.Array, argnums []int) ([]*array.Array, 
 	xs := in[p.results:]
 	dxs := make([]*array.Array, len(xs))
 	for i, x := range xs {
-		dxs[i] = zerosLike(x)
+		dxs[i] = array.ZerosLike(x)
 	}
 	for i, arg := range argnums {
 		dxs[arg-p.results] = dx[i]
@@ -198,7 +198,7 @@ func orZeros(grads, xs []*array.Array) []*array.Array {
 	grads = slices.Clone(grads)
 	for i, x := range xs {
 		if i < len(grads) && grads[i] == nil {
-			grads[i] = zerosLike(x)
+			grads[i] = array.ZerosLike(x)
 		}
 	}
 	return grads

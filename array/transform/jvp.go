@@ -44,7 +44,7 @@ func (t *traced) forward(tangents []*array.Array) []*array.Array {
 		if depends[out.Node()] && inexact(out) {
 			result[i] = dx[out.Node()][out.Index()]
 		} else {
-			result[i] = zerosLike(out)
+			result[i] = array.ZerosLike(out)
 		}
 	}
 	return result

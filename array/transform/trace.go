@@ -150,13 +150,6 @@ func all(x *array.Array, n int) []*array.Array {
 	return xs
 }
 
-func zerosLike(x *array.Array) *array.Array {
-	if x.Err() != nil {
-		return x
-	}
-	return array.Zeros(x.DType(), x.Shape()...)
-}
-
 // tied makes cotangents or tangents depend on the arguments that belong to an
 // enclosing transform. A collective of a constant one then belongs to it as well:
 // a compiled function runs it in every call.

@@ -73,7 +73,7 @@ func (s cotangentSums) take(x *array.Array) *array.Array {
 	if have := s[x.Node()]; have != nil && have[x.Index()] != nil {
 		return have[x.Index()]
 	}
-	return zerosLike(x)
+	return array.ZerosLike(x)
 }
 
 // through applies the rule of n to what has reached it.

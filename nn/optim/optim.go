@@ -49,11 +49,7 @@ func initial(params tree.Tree, names ...string) tree.Tree {
 	state := tree.Tree{{Path: stepPath, Array: array.Scalar(int64(0))}}
 	for _, name := range names {
 		for _, leaf := range params {
-			zeros := leaf.Array
-			if leaf.Array.Err() == nil {
-				zeros = array.Zeros(leaf.Array.DType(), leaf.Array.Shape()...)
-			}
-			state = append(state, tree.Leaf{Path: name + "." + leaf.Path, Array: zeros})
+			state = append(state, tree.Leaf{Path: name + "." + leaf.Path, Array: array.ZerosLike(leaf.Array)})
 		}
 	}
 	return state
