@@ -32,7 +32,7 @@ var rooms = []room{
 	{"dtype", nil, []string{"github.com/x448/float16"}},
 
 	{"group", transport("dtype"), nil},
-	{"group/grouptest", []string{"group", "dtype", "internal/reduce", "internal/buffer"}, nil},
+	{"group/grouptest", []string{"group", "dtype", "internal/reduce", "internal/buffer", "internal/conform"}, nil},
 	{"group/all", []string{"mpi", "ring"}, nil},
 	{"mpi", transport("group", "dtype"), []string{"github.com/sbromberger/gompi", "golang.org/x/sys", "unsafe", "C"}},
 	{"ring", transport("group", "dtype", "slurm"), []string{"golang.org/x/sys"}},
@@ -52,13 +52,14 @@ var rooms = []room{
 	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "golang.org/x/sys"}},
 	{"examples/*", []string{"*"}, nil},
 	{"benchmarks/*", []string{"*"}, []string{"golang.org/x/sys"}},
-	{"scripts/*", nil, nil},
+	{"scripts/*", []string{"internal/conform"}, nil},
 
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
 	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
 	{"internal/layout", []string{"dtype", "internal/buffer"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/buffer", []string{"dtype"}, []string{"golang.org/x/sys", "unsafe"}},
+	{"internal/conform", nil, nil},
 	{"internal/par", nil, nil},
 	{"internal/env", nil, nil},
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 // MakeWorld returns those communicators of a new world of n ranks that live in
@@ -48,10 +49,11 @@ type check func(ctx context.Context, comm group.Communicator) error
 // testCase is one thing that every communicator has to get right.
 type testCase struct {
 	name  string
-	rule  string // the sentence that a failure prints
-	least int    // the smallest number of ranks with which the case makes sense
-	most  int    // the largest; 0 means any
-	ends  bool   // the case leaves its world broken or closed and needs its own
+	rule  string   // the sentence that a failure prints
+	rows  []string // ids of the conformance list that it covers
+	least int      // the smallest number of ranks with which the case makes sense
+	most  int      // the largest; 0 means any
+	ends  bool     // the case leaves its world broken or closed and needs its own
 	needs ability
 	check check
 }
@@ -114,6 +116,7 @@ func (s *suite) play(t *testing.T, c testCase) {
 	if len(world) > 0 && !c.needs.has(world[0]) {
 		t.Skipf("communicator is no %s", c.needs.name)
 	}
+	conform.Row(t, c.rows...)
 	errs := s.everyRank(t, world, c.check)
 	for i, err := range errs {
 		if err != nil {

@@ -1,17 +1,21 @@
 // Command report counts what the passes of the test run did.
 //
 //	go test -json ./... | report tally PASS RESULTS
+//	report rows RESULTS PASS...
 //	report sum RESULTS
 //
 // tally reads test events, shows one line per package and the output of what failed, and appends one line per
-// test to the file RESULTS. sum names what was skipped and what failed, and closes with one line of counts; its
-// exit code is 1 when something failed or nothing passed.
+// test to the file RESULTS. rows prints where each row of the conformance list passed, and appends a failure for
+// each that no test covers in one of the named passes in which it has to pass. sum names what was skipped and what
+// failed, and closes with one line of counts; its exit code is 1 when something failed or nothing passed.
 package main
 
 import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 func main() {
@@ -29,24 +33,42 @@ func run(args []string, in io.Reader, out io.Writer) (failed bool, err error) {
 	switch {
 	case len(args) == 3 && args[0] == "tally":
 		return appendTally(in, out, args[1], args[2])
+	case len(args) >= 2 && args[0] == "rows":
+		return appendHoles(out, args[1], args[2:])
 	case len(args) == 2 && args[0] == "sum":
-		return sumFile(out, args[1])
+		rows, err := readFile(args[1])
+		return err == nil && sum(out, rows), err
 	}
-	return false, fmt.Errorf("usage: report tally PASS RESULTS, or report sum RESULTS; got %q", args)
+	return false, fmt.Errorf("usage: report tally PASS RESULTS, report rows RESULTS PASS..., or report sum RESULTS; got %q", args)
 }
 
 func appendTally(events io.Reader, out io.Writer, pass, path string) (failed bool, err error) {
+	rows, err := tally(events, out)
+	if err != nil {
+		return false, err
+	}
+	for i := range rows {
+		rows[i].pass = pass
+	}
+	return appendRows(path, rows)
+}
+
+func appendHoles(out io.Writer, path string, passes []string) (failed bool, err error) {
+	rows, err := readFile(path)
+	if err != nil {
+		return false, err
+	}
+	return appendRows(path, holes(out, conform.Entries(), rows, passes))
+}
+
+// appendRows adds rows to a file of results and says whether one of them failed.
+func appendRows(path string, rows []row) (failed bool, err error) {
 	results, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return false, err
 	}
 	defer results.Close()
-	rows, err := tally(events, out)
-	if err != nil {
-		return false, err
-	}
 	for _, r := range rows {
-		r.pass = pass
 		failed = failed || r.status == fail
 		if _, err := fmt.Fprintln(results, r); err != nil {
 			return failed, err
@@ -55,15 +77,15 @@ func appendTally(events io.Reader, out io.Writer, pass, path string) (failed boo
 	return failed, nil
 }
 
-func sumFile(out io.Writer, path string) (failed bool, err error) {
+func readFile(path string) ([]row, error) {
 	results, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer results.Close()
 	rows, err := readRows(results)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return sum(out, rows), nil
+	return rows, nil
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 // event is what `go test -json` and `go tool test2json` print, as far as it matters here.
@@ -18,6 +21,7 @@ type event struct {
 	Test        string
 	Elapsed     float64
 	Output      string
+	Key, Value  string // of an attribute
 }
 
 // packageRun is one package on its way; its zero name of a test is the package itself.
@@ -26,11 +30,12 @@ type packageRun struct {
 	tests   []string // in order of their start
 	status  map[string]status
 	output  map[string]*strings.Builder
+	covers  map[string][]string // ids of the conformance list
 	elapsed float64
 }
 
 func newPackageRun(name string) *packageRun {
-	return &packageRun{name: name, status: map[string]status{}, output: map[string]*strings.Builder{}}
+	return &packageRun{name: name, status: map[string]status{}, output: map[string]*strings.Builder{}, covers: map[string][]string{}}
 }
 
 // tally reads events to their end. Lines that are not events, such as those of a tool that failed to start, are
@@ -87,6 +92,10 @@ func (p *packageRun) add(e event, builds map[string]*strings.Builder) (ended boo
 		p.status[e.Test] = fail // until its end is seen
 	case "output":
 		write(p.output, e.Test, e.Output)
+	case "attr":
+		if e.Key == conform.Attribute {
+			p.covers[e.Test] = append(p.covers[e.Test], e.Value)
+		}
 	case "pass", "fail", "skip":
 		p.status[e.Test] = status(e.Action)
 		p.elapsed = e.Elapsed
@@ -113,7 +122,30 @@ func (p *packageRun) close(out io.Writer) []row {
 	}
 	fmt.Fprintf(out, "%-4s %s  %.1fs  %d passed, %d failed, %d skipped\n",
 		p.status[""], short(p.name), p.elapsed, count[pass], count[fail], count[skip])
+	return append(rows, p.covered()...)
+}
+
+// covered has a row for each id that a test covers which passed and, if it holds others, of which at least one ran.
+func (p *packageRun) covered() []row {
+	var rows []row
+	for _, test := range p.tests {
+		if p.status[test] != pass || !p.ran(test) {
+			continue
+		}
+		for _, id := range p.covers[test] {
+			rows = append(rows, row{status: covers, test: id, why: short(p.name) + " " + test})
+		}
+	}
 	return rows
+}
+
+func (p *packageRun) ran(test string) bool {
+	holds, _ := p.children(test)
+	return !holds || slices.ContainsFunc(p.tests, func(other string) bool {
+		inside := strings.HasPrefix(other, test+"/")
+		deeper, _ := p.children(other)
+		return inside && !deeper && p.status[other] == pass
+	})
 }
 
 // rows leaves out tests that only hold others, unless they failed by themselves; a package that failed though
