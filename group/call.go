@@ -96,10 +96,21 @@ func (c call) fingerprint(id, text string) (fp [fingerprintBytes]byte) {
 	return fp
 }
 
-// run carries out one collective: waits for its turn, lets the ranks compare
-// what they are about to do, then does it. Arguments have been checked. An error
-// breaks the group.
+// run carries out one collective after those in the background. Arguments have
+// been checked. An error breaks the group.
 func (g *Group) run(ctx context.Context, c call, do func(context.Context) error) error {
+	if last := g.background.tail(); last != nil {
+		if err := last.awaitTurn(ctx); err != nil {
+			c.label, _ = ctx.Value(labelKey{}).(string)
+			return g.fail(c, err)
+		}
+	}
+	return g.runNow(ctx, c, do)
+}
+
+// runNow waits for the turn of one collective, lets the ranks compare what they
+// are about to do, then does it.
+func (g *Group) runNow(ctx context.Context, c call, do func(context.Context) error) error {
 	c.label, _ = ctx.Value(labelKey{}).(string)
 	if err := g.usable(); err != nil {
 		return within(c, err)

@@ -266,3 +266,52 @@ func TestDisagreements(t *testing.T) {
 		}
 	}
 }
+
+func TestTypedFormsOfSlices(t *testing.T) {
+	everywhere(t, func(t *testing.T, gs []*group.Group) {
+		n := len(gs)
+		must(t, gs, func(g *group.Group) error {
+			mine := make([]float64, 2*n)
+			for i := range mine {
+				mine[i] = float64(100*g.Rank() + i)
+			}
+			before := slices.Clone(mine)
+			sums, err := group.ReduceScatter(background(), g, group.Sum, mine)
+			base := float64(100 * n * (n - 1) / 2)
+			if want := []float64{base + float64(2*g.Rank()*n), base + float64((2*g.Rank()+1)*n)}; err != nil || !slices.Equal(sums, want) {
+				return fmt.Errorf("reduce_scatter %v, %v; want %v", sums, err, want)
+			}
+			swapped, err := group.AllToAll(background(), g, mine)
+			for r := range n {
+				if err != nil || swapped[2*r] != float64(100*r+2*g.Rank()) || swapped[2*r+1] != float64(100*r+2*g.Rank()+1) {
+					return fmt.Errorf("all_to_all %v, %v", swapped, err)
+				}
+			}
+			all, err := group.Gather(background(), g, n-1, mine[:1])
+			if err != nil || (all != nil) != (g.Rank() == n-1) {
+				return fmt.Errorf("gather %v, %v", all, err)
+			}
+			for r, x := range all {
+				if x != float64(100*r) {
+					return fmt.Errorf("gathered %v", all)
+				}
+			}
+			back := make([]float64, 1)
+			if err := group.Scatter(background(), g, n-1, all, back); err != nil || back[0] != mine[0] {
+				return fmt.Errorf("scatter %v, %v", back, err)
+			}
+			if !slices.Equal(mine, before) {
+				return fmt.Errorf("input changed to %v", mine)
+			}
+			return nil
+		})
+	})
+}
+
+func TestTypedFormsRefuseWhatDoesNotDivide(t *testing.T) {
+	g := world(t, 3, nil)[0]
+	_, err := group.ReduceScatter(background(), g, group.Sum, make([]int8, 4))
+	wantError(t, err, "reduce_scatter", "4 elements", "3 ranks")
+	_, err = group.AllToAll(background(), g, make([]int8, 5))
+	wantError(t, err, "all_to_all", "5 elements", "3 ranks")
+}

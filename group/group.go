@@ -53,6 +53,9 @@ type Group struct {
 	splits uint64        // splits so far; guarded by turn
 
 	fingerprint [fingerprintBytes]byte // of the collective that is running; guarded by turn
+	background  queue
+	life        context.Context // ends with Close
+	end         context.CancelFunc
 
 	records atomic.Uint64
 	counts  counts
@@ -88,6 +91,7 @@ func NewWith(comm Communicator, cfg Config) *Group {
 		base:    cmp.Or(cfg.Logger, slog.Default()),
 		turn:    make(chan struct{}, 1),
 	}
+	g.life, g.end = context.WithCancel(context.Background())
 	if g.size == 1 {
 		g.backend = single.backend
 	}
@@ -125,6 +129,10 @@ func (g *Group) Close() error {
 	}
 	if !g.closed.Swap(true) {
 		g.warnOfForgotten()
+		g.end()
+	}
+	if last := g.background.tail(); last != nil {
+		<-last.done
 	}
 	return g.leave()
 }

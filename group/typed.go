@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/dtype"
@@ -41,6 +42,67 @@ func Broadcast[T dtype.Element](ctx context.Context, g *Group, root int, xs []T)
 		return err
 	}
 	copy(xs, work)
+	return nil
+}
+
+// ReduceScatter combines xs over all ranks, elementwise, and returns slice number
+// Rank of the result; Size divides the length of xs, which is equal on all ranks.
+func ReduceScatter[T dtype.Element](ctx context.Context, g *Group, op Op, xs []T) ([]T, error) {
+	g = orDefault(g)
+	if err := checkSlices("reduce_scatter", g, len(xs)); err != nil {
+		return nil, err
+	}
+	out := make([]T, len(xs)/max(g.size, 1))
+	if err := g.ReduceScatterBytes(ctx, op, dtype.Of[T](), buffer.Bytes(slices.Clone(xs)), buffer.Bytes(out)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// AllToAll sends slice i of xs to rank i and returns what came, slice i from rank
+// i. Size divides the length of xs, which is equal on all ranks.
+func AllToAll[T dtype.Element](ctx context.Context, g *Group, xs []T) ([]T, error) {
+	g = orDefault(g)
+	if err := checkSlices("all_to_all", g, len(xs)); err != nil {
+		return nil, err
+	}
+	out := make([]T, len(xs))
+	if err := g.AllToAll(ctx, buffer.Bytes(slices.Clone(xs)), buffer.Bytes(out)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Gather returns every rank's xs, one after the other in rank order, on root, and
+// nil on the other ranks. All lengths are equal.
+func Gather[T dtype.Element](ctx context.Context, g *Group, root int, xs []T) ([]T, error) {
+	g = orDefault(g)
+	var out []T
+	if g.rank == root {
+		out = make([]T, len(xs)*g.size)
+	}
+	if err := g.Gather(ctx, root, buffer.Bytes(slices.Clone(xs)), buffer.Bytes(out)); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Scatter fills out with slice number Rank of root's xs, which is Size times as
+// long; xs is not looked at on the other ranks. out is equally long on all ranks
+// and as before after an error.
+func Scatter[T dtype.Element](ctx context.Context, g *Group, root int, xs, out []T) error {
+	work := make([]T, len(out))
+	if err := orDefault(g).Scatter(ctx, root, buffer.Bytes(slices.Clone(xs)), buffer.Bytes(work)); err != nil {
+		return err
+	}
+	copy(out, work)
+	return nil
+}
+
+func checkSlices(name string, g *Group, n int) error {
+	if g.size > 0 && n%g.size != 0 {
+		return fmt.Errorf("%s: %d elements do not divide among %d ranks", name, n, g.size)
+	}
 	return nil
 }
 
