@@ -58,7 +58,7 @@ var rooms = []room{
 	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
 	{"internal/layout", []string{"dtype", "internal/buffer"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
-	{"internal/buffer", []string{"dtype"}, []string{"golang.org/x/sys", "unsafe"}},
+	{"internal/buffer", []string{"dtype", "internal/env"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/conform", nil, nil},
 	{"internal/par", nil, nil},
 	{"internal/env", nil, nil},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ const (
 	SharedMem   = "LOCKSTEP_SHM"
 	Log         = "LOCKSTEP_LOG"
 	Kernel      = "LOCKSTEP_KERNEL"
+	CacheLimit  = "LOCKSTEP_CACHE_LIMIT"
 
 	MLXRank     = "MLX_RANK"
 	MLXHostFile = "MLX_HOSTFILE"
@@ -62,6 +64,7 @@ var Variables = []Variable{
 	{SharedMem, "0 or 1", "0 keeps ranks of one host on sockets; 1, the default, lets them share memory"},
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
 	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
+	{CacheLimit, "bytes, 0 or more, with KiB, MiB or GiB behind if these are meant", "memory of arrays that is kept to be used again; half of the machine's if not set"},
 	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
 	{MLXHostFile, "a path", "as LOCKSTEP_HOSTFILE, with MLX_RANK"},
 	{TorchRank, "0 to size-1", "rank, with WORLD_SIZE, MASTER_ADDR and MASTER_PORT"},
@@ -103,6 +106,26 @@ func LookupKernel() (string, error) {
 		return v, nil
 	}
 	return "", wrong(Kernel, v, "portable, avx2 or avx512")
+}
+
+// LookupCacheLimit returns the bytes of LOCKSTEP_CACHE_LIMIT; set is false when it
+// is not set.
+func LookupCacheLimit() (bytes int64, set bool, err error) {
+	v, ok := os.LookupEnv(CacheLimit)
+	if !ok {
+		return 0, false, nil
+	}
+	number, factor := v, int64(1)
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if n, found := strings.CutSuffix(v, unit); found {
+			number, factor = n, int64(1)<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseUint(number, 10, 63)
+	if err != nil || int64(n) > math.MaxInt64/factor {
+		return 0, true, wrong(CacheLimit, v, "bytes, 0 or more, such as 512MiB")
+	}
+	return int64(n) * factor, true, nil
 }
 
 // LookupLog returns the level that LOCKSTEP_LOG names, warn when it is not set.

@@ -417,3 +417,21 @@ func FuzzSplitHostPort(f *testing.F) {
 		}
 	})
 }
+
+func TestLookupCacheLimit(t *testing.T) {
+	only(t, nil)
+	if _, set, err := LookupCacheLimit(); set || err != nil {
+		t.Errorf("not set: %v, %v", set, err)
+	}
+	for v, want := range map[string]int64{"0": 0, "4096": 4096, "3KiB": 3072, "512MiB": 512 << 20, "2GiB": 2 << 30} {
+		only(t, map[string]string{CacheLimit: v})
+		if n, set, err := LookupCacheLimit(); n != want || !set || err != nil {
+			t.Errorf("%q: %d, %v, %v, want %d", v, n, set, err, want)
+		}
+	}
+	for _, v := range []string{"", "-1", "MiB", "1.5GiB", "1 GiB", "9000000000GiB", "99999999999999999999"} {
+		only(t, map[string]string{CacheLimit: v})
+		_, _, err := LookupCacheLimit()
+		wantError(t, err, []string{CacheLimit, "512MiB"})
+	}
+}

@@ -1,0 +1,5 @@
+//go:build poison
+
+package buffer
+
+const poison = true
