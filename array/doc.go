@@ -5,7 +5,8 @@
 //	values, err := array.Values[float32](ctx, y) // [18 38]
 //
 // An operation checks its arguments, records a node and returns at once. Eval,
-// Values, Item and Bytes compute, each node once. Methods chain; constructors and
+// Values, Item and Bytes compute, each node once; AsyncEval lets the computation run
+// beside the program. Methods chain; constructors and
 // operations on several arrays are functions.
 //
 // # Mistakes

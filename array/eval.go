@@ -25,20 +25,31 @@ var ErrTraced = errors.New("evaluated inside a function that is being transforme
 // tried again. The end of ctx ends the evaluation with its cause.
 //
 // Eval holds no lock and no worker while it waits for a peer. Two evaluations
-// may share nodes: each node is run by one of them.
+// may share nodes: each node is run by one of them. Evaluations that are under way at
+// once, from several goroutines or begun by AsyncEval, take turns on a lane: one that
+// began later runs its nodes of the lane when the earlier one has run all of its own.
 func Eval(ctx context.Context, xs ...*Array) error {
+	run, err := begin(ctx, xs)
+	if err != nil {
+		return err
+	}
+	return run()
+}
+
+// begin plans an evaluation and takes its place among the others.
+func begin(ctx context.Context, xs []*Array) (run func() error, err error) {
 	p, err := plan(xs)
 	if err == nil {
 		_, err = kernel.Active()
 	}
 	if err != nil {
 		p.abandon(err)
-		return err
+		return nil, err
 	}
 	if p.laned {
-		return newScheduler(ctx, p).run()
+		return newScheduler(ctx, p).run, nil
 	}
-	return p.runInOrder(ctx)
+	return func() error { return p.runInOrder(ctx) }, nil
 }
 
 // Eval computes x; see the function Eval.

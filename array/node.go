@@ -21,7 +21,7 @@ type node struct {
 	done  atomic.Bool // values are there; set under mu, read without
 	mu    sync.Mutex
 	busy  bool          // some evaluation runs it
-	freed chan struct{} // closed when busy ends; nil while nobody waits
+	freed chan struct{} // closed when busy ends next; nil while nobody waits
 	// failed is set for a node of a lane that ran and failed: it is never run twice.
 	failed error
 	values []View
@@ -37,6 +37,20 @@ func (n *node) claim() (mine bool, wait <-chan struct{}) {
 		return false, nil
 	case !n.busy:
 		n.busy = true
+		return true, nil
+	}
+	if n.freed == nil {
+		n.freed = make(chan struct{})
+	}
+	return false, n.freed
+}
+
+// watch says whether the node is over, with values or a failure that stays, and if not,
+// what closes when whoever runs it next is done.
+func (n *node) watch() (over bool, released <-chan struct{}) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.done.Load() || n.failed != nil {
 		return true, nil
 	}
 	if n.freed == nil {

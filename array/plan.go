@@ -93,6 +93,7 @@ type queue struct {
 	lane  Lane
 	tasks []int // numbers in planned.tasks
 	next  int   // first one that was not started
+	turn  *turn // of this evaluation on the lane; nil in a plan that does not run
 }
 
 // queues groups the tasks of lanes, in the order in which the lanes first occur.

@@ -38,6 +38,7 @@ func newScheduler(ctx context.Context, p *planned) *scheduler {
 		missing: make([]int, n), users: make([][]int, n), lane: make([]*queue, n),
 		queues: p.queues(), busy: map[*queue]bool{}, events: make(chan event),
 	}
+	takeTurns(s.queues)
 	s.independent, s.cancel = context.WithCancelCause(ctx)
 	for _, q := range s.queues {
 		for _, i := range q.tasks {
@@ -67,6 +68,7 @@ func (s *scheduler) connect() {
 
 func (s *scheduler) run() error {
 	defer s.cancel(nil)
+	defer s.endTurns()
 	for s.err == nil {
 		s.startLanes()
 		switch {
@@ -96,7 +98,34 @@ func (s *scheduler) startLanes() {
 		if q.lane.Independent() {
 			ctx = s.independent
 		}
-		s.fly(ctx, i)
+		s.flying++
+		t := s.tasks[i]
+		go func() { s.events <- event{i, q.runInTurn(ctx, &t)} }()
+	}
+}
+
+// runInTurn runs a task of the lane once it is this evaluation's turn. It may be over
+// before: evaluations whose turn is earlier run what they share.
+func (q *queue) runInTurn(ctx context.Context, t *task) error {
+	for before := q.turn.pending(); before != nil; before = q.turn.pending() {
+		over, released := t.node.watch()
+		if over {
+			return t.node.failure()
+		}
+		select {
+		case <-before.done:
+		case <-released:
+		case <-ctx.Done():
+			q.lane.Abandon(t.what(), context.Cause(ctx))
+			return context.Cause(ctx)
+		}
+	}
+	return t.finish(ctx)
+}
+
+func (s *scheduler) endTurns() {
+	for _, q := range s.queues {
+		q.turn.end()
 	}
 }
 
@@ -136,6 +165,9 @@ func (s *scheduler) landed(e event) {
 	s.flying--
 	if q := s.lane[e.task]; q != nil {
 		s.busy[q] = false
+		if q.next == len(q.tasks) {
+			q.turn.end()
+		}
 	}
 	s.ended(e)
 }
