@@ -66,16 +66,23 @@ func compile(folder string) (program string, err error) {
 		return "", err
 	}
 	src, program := filepath.Join(folder, "src"), filepath.Join(folder, "reference")
+	var objects []string
 	object := func(name string, flags ...string) error {
-		return gcc(append(flags, "-O3", "-march=native", "-c", "-o", filepath.Join(src, name+".o"), filepath.Join(src, name+".c"))...)
+		o := filepath.Join(src, name+".o")
+		objects = append(objects, o)
+		return gcc(append(flags, "-O3", "-march=native", "-fno-math-errno", "-c", "-o", o, filepath.Join(src, name+".c"))...)
 	}
-	if err := object("fast", "-ffast-math"); err != nil {
-		return "", err
+	for _, name := range []string{"arithmetic", "halves"} {
+		if err := object(name); err != nil {
+			return "", err
+		}
 	}
-	if err := object("strict", "-fno-math-errno"); err != nil {
-		return "", err
+	for _, name := range []string{"functions", "reductions", "rows"} {
+		if err := object(name, "-ffast-math"); err != nil {
+			return "", err
+		}
 	}
-	all := []string{"-o", program, filepath.Join(src, "main.c"), filepath.Join(src, "fast.o"), filepath.Join(src, "strict.o")}
+	all := append([]string{"-o", program, filepath.Join(src, "main.c"), filepath.Join(src, "products.c")}, objects...)
 	if gcc(append(all, "-DOPENBLAS", "-lopenblas", "-lm")...) == nil {
 		return program, nil
 	}
@@ -102,10 +109,10 @@ func (r *reference) stop() {
 	r.command.Wait()
 }
 
-// time is the processor time of the reference for a row; known is false for one
+// time is the processor time of the reference for a batch of a row; known is false for one
 // that it does not have.
 func (r *reference) time(c *workload, repeats int) (t time.Duration, known bool, err error) {
-	if _, err := fmt.Fprintln(r.in, c.name, c.element, c.m, c.k, c.n, repeats); err != nil {
+	if _, err := fmt.Fprintln(r.in, c.reference, c.element, c.m, c.k, c.n, repeats, batches); err != nil {
 		return 0, false, err
 	}
 	if _, err := fmt.Fscan(r.out, &t); err != nil {

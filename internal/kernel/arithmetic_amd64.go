@@ -64,16 +64,6 @@ func sMaxY(n int, z *float32, x *float32, y *float32)
 //go:noescape
 func sMinY(n int, z *float32, x *float32, y *float32)
 
-// sMaxZ writes the greater of x and y, +0 before -0 and NaN before all, of n elements to z, which may be an operand.
-//
-//go:noescape
-func sMaxZ(n int, z *float32, x *float32, y *float32)
-
-// sMinZ writes the lesser of x and y, -0 before +0 and NaN before all, of n elements to z, which may be an operand.
-//
-//go:noescape
-func sMinZ(n int, z *float32, x *float32, y *float32)
-
 // dAddY writes x + y of n elements to z, which may be an operand.
 //
 //go:noescape
@@ -133,6 +123,116 @@ func dMaxY(n int, z *float64, x *float64, y *float64)
 //
 //go:noescape
 func dMinY(n int, z *float64, x *float64, y *float64)
+
+// sAddZ writes x + y of n elements to z, which may be an operand.
+//
+//go:noescape
+func sAddZ(n int, z *float32, x *float32, y *float32)
+
+// sSubZ writes x - y of n elements to z, which may be an operand.
+//
+//go:noescape
+func sSubZ(n int, z *float32, x *float32, y *float32)
+
+// sMulZ writes x · y of n elements to z, which may be an operand.
+//
+//go:noescape
+func sMulZ(n int, z *float32, x *float32, y *float32)
+
+// sDivZ writes x / y of n elements to z, which may be an operand.
+//
+//go:noescape
+func sDivZ(n int, z *float32, x *float32, y *float32)
+
+// sNegZ writes -x of n elements to z, which may be an operand.
+//
+//go:noescape
+func sNegZ(n int, z *float32, x *float32)
+
+// sAbsZ writes |x| of n elements to z, which may be an operand.
+//
+//go:noescape
+func sAbsZ(n int, z *float32, x *float32)
+
+// sSquareZ writes x · x of n elements to z, which may be an operand.
+//
+//go:noescape
+func sSquareZ(n int, z *float32, x *float32)
+
+// sSqrtZ writes the square roots of n elements to z, which may be an operand.
+//
+//go:noescape
+func sSqrtZ(n int, z *float32, x *float32)
+
+// sReciprocalZ writes 1 / x of n elements to z, which may be an operand.
+//
+//go:noescape
+func sReciprocalZ(n int, z *float32, x *float32)
+
+// sRsqrtZ writes 1 / sqrt(x) of n elements to z, which may be an operand.
+//
+//go:noescape
+func sRsqrtZ(n int, z *float32, x *float32)
+
+// sMaxZ writes the greater of x and y, +0 before -0 and NaN before all, of n elements to z, which may be an operand.
+//
+//go:noescape
+func sMaxZ(n int, z *float32, x *float32, y *float32)
+
+// sMinZ writes the lesser of x and y, -0 before +0 and NaN before all, of n elements to z, which may be an operand.
+//
+//go:noescape
+func sMinZ(n int, z *float32, x *float32, y *float32)
+
+// dAddZ writes x + y of n elements to z, which may be an operand.
+//
+//go:noescape
+func dAddZ(n int, z *float64, x *float64, y *float64)
+
+// dSubZ writes x - y of n elements to z, which may be an operand.
+//
+//go:noescape
+func dSubZ(n int, z *float64, x *float64, y *float64)
+
+// dMulZ writes x · y of n elements to z, which may be an operand.
+//
+//go:noescape
+func dMulZ(n int, z *float64, x *float64, y *float64)
+
+// dDivZ writes x / y of n elements to z, which may be an operand.
+//
+//go:noescape
+func dDivZ(n int, z *float64, x *float64, y *float64)
+
+// dNegZ writes -x of n elements to z, which may be an operand.
+//
+//go:noescape
+func dNegZ(n int, z *float64, x *float64)
+
+// dAbsZ writes |x| of n elements to z, which may be an operand.
+//
+//go:noescape
+func dAbsZ(n int, z *float64, x *float64)
+
+// dSquareZ writes x · x of n elements to z, which may be an operand.
+//
+//go:noescape
+func dSquareZ(n int, z *float64, x *float64)
+
+// dSqrtZ writes the square roots of n elements to z, which may be an operand.
+//
+//go:noescape
+func dSqrtZ(n int, z *float64, x *float64)
+
+// dReciprocalZ writes 1 / x of n elements to z, which may be an operand.
+//
+//go:noescape
+func dReciprocalZ(n int, z *float64, x *float64)
+
+// dRsqrtZ writes 1 / sqrt(x) of n elements to z, which may be an operand.
+//
+//go:noescape
+func dRsqrtZ(n int, z *float64, x *float64)
 
 // dMaxZ writes the greater of x and y, +0 before -0 and NaN before all, of n elements to z, which may be an operand.
 //

@@ -50,9 +50,11 @@ func Cast(from, to dtype.Type) Loop {
 
 // castHalf widens block by block and casts on from there.
 func castHalf(t dtype.Type, f Loop, to dtype.Type) Loop {
-	w, size := widened{t: t, loop: f}, to.Size()
+	size := to.Size()
 	return func(out []byte, in [][]byte) {
-		w.run(in, len(out)/size, func(i, n int) { f(out[i*size:(i+n)*size], w.operands) })
+		w := widenedOf(t)
+		defer w.release()
+		w.run(in, len(out)/size, func(i, n int) { f(out[i*size:(i+n)*size], w.operands[:1]) })
 	}
 }
 

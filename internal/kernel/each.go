@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/lockstep-go/lockstep/internal/buffer"
 	"github.com/lockstep-go/lockstep/internal/layout"
 )
@@ -17,10 +20,17 @@ type Operand struct {
 func (o Operand) slice(at, n int) []byte { return o.Storage[at*o.Size : (at+n)*o.Size] }
 
 // Each runs f over operands that all have the given shape. out is contiguous
-// with elements of size bytes. Rows whose elements do not lie side by side are
-// gathered in small blocks first, so that no operand is copied as a whole.
+// with elements of size bytes; it may be the storage of an operand that lies in
+// the same way. Rows whose elements do not lie side by side are gathered in small
+// blocks first, so that no operand is copied as a whole. Large arrays are shared
+// out over the processors.
 func Each(f Loop, out []byte, size int, shape []int, in []Operand) {
-	if layout.Size(shape) == 0 {
+	n := layout.Size(shape)
+	if n == 0 {
+		return
+	}
+	if areContiguous(shape, in) {
+		eachFlat(f, out, size, n, in)
 		return
 	}
 	strides, offsets := make([][]int, len(in)), make([]int, len(in))
@@ -28,11 +38,65 @@ func Each(f Loop, out []byte, size int, shape []int, in []Operand) {
 		strides[k], offsets[k] = in[k].Strides, in[k].Offset
 	}
 	rowShape, rowStrides := layout.Coalesce(shape, strides...)
-	inner := len(rowShape) - 1
-	n := rowShape[inner]
-	r := newRow(f, in, rowStrides, inner, n)
+	first, each := rowShape[0], n/rowShape[0]
+	shares(first, each*bytesOf(size, in), func(from, to int) {
+		part, at := slices.Clone(rowShape), slices.Clone(offsets)
+		part[0] = to - from
+		for k := range at {
+			at[k] += from * rowStrides[k][0]
+		}
+		eachRow(f, out[from*each*size:to*each*size], size, part, rowStrides, at, in)
+	})
+}
+
+func areContiguous(shape []int, in []Operand) bool {
+	for k := range in {
+		if !layout.IsContiguous(shape, in[k].Strides) {
+			return false
+		}
+	}
+	return true
+}
+
+// bytesOf is how much memory one element of all operands and the result takes.
+func bytesOf(size int, in []Operand) int {
+	for _, o := range in {
+		size += o.Size
+	}
+	return size
+}
+
+// operandLists are lists of operands, at most three each, between calls.
+var operandLists = sync.Pool{New: func() any { return new([3][]byte) }}
+
+// eachFlat runs f over n elements that lie side by side in every operand.
+func eachFlat(f Loop, out []byte, size, n int, in []Operand) {
+	if len(in) > 3 || isShared(n, bytesOf(size, in)) {
+		shares(n, bytesOf(size, in), func(from, to int) {
+			operands := make([][]byte, len(in))
+			for k, o := range in {
+				operands[k] = o.slice(o.Offset+from, to-from)
+			}
+			f(out[from*size:to*size], operands)
+		})
+		return
+	}
+	list := operandLists.Get().(*[3][]byte)
+	for k, o := range in {
+		list[k] = o.slice(o.Offset, n)
+	}
+	f(out[:n*size], list[:len(in)])
+	*list = [3][]byte{}
+	operandLists.Put(list)
+}
+
+// eachRow runs f over the innermost rows of a coalesced shape.
+func eachRow(f Loop, out []byte, size int, shape []int, strides [][]int, offsets []int, in []Operand) {
+	inner := len(shape) - 1
+	n := shape[inner]
+	r := newRow(f, in, strides, inner, n)
 	at := 0
-	layout.Rows(rowShape, rowStrides, offsets, func(offsets []int) {
+	layout.Rows(shape, strides, offsets, func(offsets []int) {
 		r.run(out[at*size:(at+n)*size], size, offsets)
 		at += n
 	})

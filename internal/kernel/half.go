@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"sync"
+
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/buffer"
 )
@@ -83,14 +85,12 @@ func halves(t dtype.Type, f Loop) Loop {
 	if f == nil {
 		return nil
 	}
-	w := widened{t: t, loop: f}
-	var result []float32
 	return func(out []byte, in [][]byte) {
-		if result == nil {
-			result = make([]float32, block)
-		}
+		w := widenedOf(t)
+		defer w.release()
+		result := w.room[maxOperands][:]
 		w.run(in, len(out)/2, func(i, n int) {
-			w.loop(buffer.Bytes(result[:n]), w.operands)
+			f(buffer.Bytes(result[:n]), w.operands[:len(in)])
 			Narrow(t, out[2*i:2*(i+n)], result[:n])
 		})
 	}
@@ -122,31 +122,40 @@ func halfTests(t dtype.Type, f Loop) Loop {
 	if f == nil {
 		return nil
 	}
-	w := widened{t: t, loop: f}
 	return func(out []byte, in [][]byte) {
-		w.run(in, len(out), func(i, n int) { w.loop(out[i:i+n], w.operands) })
+		w := widenedOf(t)
+		defer w.release()
+		w.run(in, len(out), func(i, n int) { f(out[i:i+n], w.operands[:len(in)]) })
 	}
 }
 
-// widened converts operands block by block to float32.
+const maxOperands = 3
+
+// widened is room for a block of operands, as float32, and of a result.
 type widened struct {
 	t        dtype.Type
-	loop     Loop
-	scratch  [][]float32
-	operands [][]byte // the present block as float32
+	room     [maxOperands + 1][block]float32
+	operands [maxOperands][]byte // the present block
 }
+
+// widenedRooms keeps them between calls.
+var widenedRooms = sync.Pool{New: func() any { return new(widened) }}
+
+func widenedOf(t dtype.Type) *widened {
+	w := widenedRooms.Get().(*widened)
+	w.t = t
+	return w
+}
+
+func (w *widened) release() { widenedRooms.Put(w) }
 
 // run calls f for each block of n elements from the i-th on.
 func (w *widened) run(in [][]byte, total int, f func(i, n int)) {
-	for len(w.scratch) < len(in) {
-		w.scratch = append(w.scratch, make([]float32, block))
-		w.operands = append(w.operands, nil)
-	}
 	for i := 0; i < total; i += block {
 		n := min(block, total-i)
 		for k := range in {
-			Widen(w.t, w.scratch[k][:n], in[k][2*i:2*(i+n)])
-			w.operands[k] = buffer.Bytes(w.scratch[k][:n])
+			Widen(w.t, w.room[k][:n], in[k][2*i:2*(i+n)])
+			w.operands[k] = buffer.Bytes(w.room[k][:n])
 		}
 		f(i, n)
 	}

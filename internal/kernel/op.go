@@ -43,6 +43,7 @@ const (
 	Erf        Op = "erf"
 	ErfInv     Op = "erfinv"
 	Sigmoid    Op = "sigmoid"
+	Gelu       Op = "gelu" // x/2 · (1 + erf(x/√2)), each step rounded
 	Floor      Op = "floor"
 	Ceil       Op = "ceil"
 	Round      Op = "round"
@@ -85,8 +86,8 @@ const (
 )
 
 // Loop computes the elements of out from as many elements of each operand. All
-// are contiguous; out overlaps no operand. A Loop may keep scratch between calls:
-// it belongs to one goroutine.
+// are contiguous; out overlaps no operand unless it is one. Several goroutines may
+// run a Loop at once.
 type Loop func(out []byte, in [][]byte)
 
 type (

@@ -26,7 +26,7 @@ func Rows(op RowOp, t dtype.Type, y, x []byte, n int) {
 	case dtype.Float32:
 		rows32(active(), op, buffer.As[float32](y), buffer.As[float32](x), n)
 	case dtype.Float64:
-		eachRow(op, buffer.As[float64](y), buffer.As[float64](x), n)
+		perRow(op, buffer.As[float64](y), buffer.As[float64](x), n)
 	default:
 		wideX, wideY := make([]float32, len(x)/2), make([]float32, len(y)/2)
 		Widen(t, wideX, x)
@@ -38,7 +38,7 @@ func Rows(op RowOp, t dtype.Type, y, x []byte, n int) {
 // rows32 computes softmax by the level where it has that.
 func rows32(k *kernels, op RowOp, y, x []float32, n int) {
 	if op != Softmax || k.softmax32 == nil {
-		eachRow(op, y, x, n)
+		perRow(op, y, x, n)
 		return
 	}
 	for i := 0; i < len(x); i += n {
@@ -47,7 +47,7 @@ func rows32(k *kernels, op RowOp, y, x []float32, n int) {
 	}
 }
 
-func eachRow[T float](op RowOp, y, x []T, n int) {
+func perRow[T float](op RowOp, y, x []T, n int) {
 	if op == LogSumExp {
 		for i := range y {
 			y[i] = T(logSumExp(x[i*n : (i+1)*n]))

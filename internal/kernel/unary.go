@@ -115,6 +115,8 @@ func floatUnary[T float](op Op) func(y, x []T) {
 		return reciprocal[T]
 	case Sigmoid:
 		return sigmoid[T]
+	case Gelu:
+		return gelu[T]
 	case Floor:
 		return floor[T]
 	case Ceil:
@@ -209,6 +211,12 @@ func reciprocal[T float](y, x []T) {
 func sigmoid[T float](y, x []T) {
 	for i, v := range x {
 		y[i] = T(1 / (1 + math.Exp(-float64(v))))
+	}
+}
+
+func gelu[T float](y, x []T) {
+	for i, v := range x {
+		y[i] = T(v*0.5) * T(T(math.Erf(float64(T(v*(math.Sqrt2/2)))))+1)
 	}
 }
 

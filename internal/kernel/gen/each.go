@@ -141,6 +141,20 @@ func (w *writer) do2(f op, x, y VecVirtual) VecVirtual {
 	return r
 }
 
+// rangeOf is extremum by an instruction of AVX-512 that orders zeros. With one NaN
+// it gives the other operand, so there the sum, which is NaN, replaces it.
+func (w *writer) rangeOf(greater bool, x, y VecVirtual) VecVirtual {
+	how := uint64(0b0100) // the lesser, with its own sign
+	if greater {
+		how = 0b0101
+	}
+	r, k := w.new(), K()
+	w.rangeZ(U8(how), y, x, r)
+	w.compare(U8(isUnordered), y, x, k)
+	w.add(y, x, k, r)
+	return r
+}
+
 // where is yes where a comparison of a and b holds, and elsewhere no.
 func (w *writer) where(predicate uint8, a, b, yes, no VecVirtual) VecVirtual {
 	r := w.new()

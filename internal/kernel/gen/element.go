@@ -27,7 +27,7 @@ type element struct {
 	moveZeroed                                          func(from, mask, to Op)
 	blendY                                              func(mask, yes, no, to Op)
 	roundY                                              func(how, from, to Op)
-	roundZ, scaleZ                                      op
+	roundZ, scaleZ, rangeZ                              op
 }
 
 var single = element{
@@ -36,7 +36,7 @@ var single = element{
 	min: VMINPS, max: VMAXPS, sqrt: VSQRTPS, and: VANDPS, or: VORPS, andNot: VANDNPS, xor: VXORPS,
 	fma: VFMADD231PS, fma213: VFMADD213PS, fnma: VFNMADD231PS, compare: VCMPPS,
 	moveMasked: VMASKMOVPS, moveZeroed: VMOVUPS_Z, blendY: VBLENDVPS, roundY: VROUNDPS,
-	roundZ: VRNDSCALEPS, scaleZ: VSCALEFPS,
+	roundZ: VRNDSCALEPS, scaleZ: VSCALEFPS, rangeZ: VRANGEPS,
 }
 
 var double = element{
@@ -45,7 +45,7 @@ var double = element{
 	min: VMINPD, max: VMAXPD, sqrt: VSQRTPD, and: VANDPD, or: VORPD, andNot: VANDNPD, xor: VXORPD,
 	fma: VFMADD231PD, fma213: VFMADD213PD, fnma: VFNMADD231PD, compare: VCMPPD,
 	moveMasked: VMASKMOVPD, moveZeroed: VMOVUPD_Z, blendY: VBLENDVPD, roundY: VROUNDPD,
-	roundZ: VRNDSCALEPD, scaleZ: VSCALEFPD,
+	roundZ: VRNDSCALEPD, scaleZ: VSCALEFPD, rangeZ: VRANGEPD,
 }
 
 // bits are those of a constant in the element's type.
