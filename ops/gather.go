@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/array"
@@ -52,41 +51,4 @@ func (p gather) VMap(in []*array.Array, axes []int) ([]*array.Array, []int, erro
 		x = x.ExpandDims(0)
 	}
 	return array.Apply(p, x), []int{x.NDim() - 1}, nil
-}
-
-// SumGradients returns x as it is; its gradient is summed over the ranks of g. It
-// stands before work that each rank does on its own part of a replicated value.
-func SumGradients(x *array.Array, g *group.Group) *array.Array {
-	g, local, err := use(g)
-	switch {
-	case err != nil:
-		return array.Fail("sum_gradients", err)
-	case local:
-		return x
-	}
-	return array.Apply1(sumGradients{g: g}, x)
-}
-
-type sumGradients struct {
-	array.NoRules
-	g *group.Group
-}
-
-func (sumGradients) Name() string { return "sum_gradients" }
-
-func (sumGradients) OutputSpecs(in []array.Spec) ([]array.Spec, error) { return in, nil }
-
-func (sumGradients) View(in array.View, _ array.Spec) (array.View, bool) { return in, true }
-
-// Eval is never called: the output shares the input's storage.
-func (sumGradients) Eval(context.Context, []array.View, []array.View) error {
-	return fmt.Errorf("is a view")
-}
-
-func (p sumGradients) VJP(_, _, dy []*array.Array, _ []int) ([]*array.Array, error) {
-	return []*array.Array{AllSum(dy[0], p.g)}, nil
-}
-
-func (p sumGradients) VMap(in []*array.Array, axes []int) ([]*array.Array, []int, error) {
-	return array.Apply(p, in[0]), axes, nil
 }

@@ -59,10 +59,10 @@ func collective(name string, x *array.Array, g *group.Group, p func(g *group.Gro
 	return array.Apply1(p(g), x)
 }
 
-// label names a collective in messages and makes its fingerprint. It must read
-// the same on all ranks.
-func label(ctx context.Context, p array.Primitive, in array.Spec) context.Context {
-	return group.WithLabel(ctx, fmt.Sprintf("%s #%d %v", p.Name(), array.Record(ctx), in))
+// label names a collective in messages and makes its fingerprint, of its number and what
+// it is given. It must read the same on all ranks.
+func label(ctx context.Context, p array.Primitive, given any) context.Context {
+	return group.WithLabel(ctx, fmt.Sprintf("%s #%d %v", p.Name(), array.Record(ctx), given))
 }
 
 // lane is the part that all collectives of a group share.

@@ -157,11 +157,11 @@ func TestMessagesKeepTheOrderOfTheirRecords(t *testing.T) {
 }
 
 func TestMismatchedMessageIsDroppedAndTheNextArrives(t *testing.T) {
-	for name, want := range map[string]array.Spec{
+	for name, want := range inOrder(map[string]array.Spec{
 		"other type":  {Shape: []int{2, 3}, DType: dtype.Int32},
 		"other shape": {Shape: []int{3, 2}, DType: dtype.Float32},
 		"longer":      {Shape: []int{7}, DType: dtype.Float32},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			world(t, 2, func(r rank) {
 				x := array.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
@@ -329,7 +329,7 @@ func TestRanksThatDisagreeAllLearnWhatEachCalled(t *testing.T) {
 			return by(r, a, b, a)
 		}, []string{"all_sum #1", "all_sum #2"}},
 	}
-	for name, c := range cases {
+	for name, c := range inOrder(cases) {
 		t.Run(name, func(t *testing.T) {
 			world(t, 3, func(r rank) {
 				err := c.call(r).Eval(r.ctx)

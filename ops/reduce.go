@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/dtype"
@@ -102,11 +101,8 @@ func (scatter) Name() string { return "sum_scatter" }
 
 func (p scatter) OutputSpecs(in []array.Spec) ([]array.Spec, error) {
 	shape, n := in[0].Shape, p.g.Size()
-	if len(shape) == 0 {
-		return nil, fmt.Errorf("a scalar cannot be scattered over %d ranks; axis 0 is needed", n)
-	}
-	if shape[0]%n != 0 {
-		return nil, fmt.Errorf("axis 0 of shape %v does not divide into %d equal slices, one for each rank", shape, n)
+	if err := divides(shape, n); err != nil {
+		return nil, err
 	}
 	return []array.Spec{{Shape: append([]int{shape[0] / n}, shape[1:]...), DType: in[0].DType}}, nil
 }

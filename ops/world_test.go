@@ -1,46 +1,50 @@
 package ops_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
-	"github.com/lockstep-go/lockstep/group/grouptest"
 )
+
+// The tests of this package say what every rank does, by world and sizes. Mostly all ranks
+// are goroutines of one process (memory_test.go). Built with the tag world, the test binary
+// is one rank of many that launch or mpirun started (processes_test.go).
 
 // rank is one rank of a test's world.
 type rank struct {
 	*testing.T
-	g   *group.Group
-	r   int
-	ctx context.Context
+	g    *group.Group
+	r    int
+	ctx  context.Context
+	meet func() // returns when all ranks have called it; not through g
 }
 
-// world runs f as every rank of a group of n, all in this process. Operations
-// end after ten seconds.
-func world(t *testing.T, n int, f func(r rank)) {
-	t.Helper()
-	var wait sync.WaitGroup
-	for i, comm := range grouptest.NewWorld(n) {
-		wait.Go(func() {
-			g := group.NewWith(comm, group.Config{Timeout: 10 * time.Second})
-			defer g.Close()
-			f(rank{t, g, i, t.Context()})
-		})
-	}
-	wait.Wait()
-}
-
-// sizes runs f in worlds of the given sizes.
+// sizes runs f in worlds of the given sizes, as far as there are so many ranks.
 func sizes(t *testing.T, ns []int, f func(r rank)) {
 	for _, n := range ns {
-		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { world(t, n, f) })
+		if n <= most {
+			t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { world(t, n, f) })
+		}
+	}
+}
+
+// inOrder goes through cases in the order of their names: ranks do the same at the same
+// time.
+func inOrder[K cmp.Ordered, V any](cases map[K]V) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for _, name := range slices.Sorted(maps.Keys(cases)) {
+			if !yield(name, cases[name]) {
+				return
+			}
+		}
 	}
 }
 

@@ -1,0 +1,86 @@
+//go:build world
+
+package ops_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/group"
+	_ "github.com/lockstep-go/lockstep/group/all"
+)
+
+// everyone is the group of all processes that were started together, and most their number.
+var (
+	everyone *group.Group
+	most     int
+)
+
+// patience is how long operations may wait for peers.
+const patience = 20 * time.Second
+
+// The binary is started as many processes, by launch or mpirun, and each is one rank.
+func TestMain(m *testing.M) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	g, err := group.Init(ctx, group.Config{Strict: true, Timeout: time.Minute})
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	group.SetDefault(group.Single()) // as in other test runs
+	everyone, most = g, g.Size()
+	code := m.Run()
+	if err := g.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// world runs f as this process's rank of a group of n. The other processes go on.
+func world(t *testing.T, n int, f func(r rank)) { patientWorld(t, n, patience, f) }
+
+// patientWorld is world with another deadline for operations.
+func patientWorld(t *testing.T, n int, timeout time.Duration, f func(r rank)) {
+	t.Helper()
+	if n > most {
+		t.Skipf("there are %d ranks", most)
+	}
+	part, err := everyone.Split(t.Context(), color(n), 0) // for meet
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part.Size() == 0 {
+		_, err := everyone.Communicator().(group.Splitter).Split(t.Context(), group.NoColor, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	defer part.Close()
+	comm, err := everyone.Communicator().(group.Splitter).Split(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := group.NewWith(comm, group.Config{Backend: everyone.Backend(), Timeout: timeout})
+	defer g.Close()
+	ctx := array.WithStream(t.Context())
+	f(rank{t, g, g.Rank(), ctx, func() {
+		if err := part.Barrier(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}})
+	array.Synchronize(ctx)
+}
+
+func color(n int) int {
+	if everyone.Rank() < n {
+		return 0
+	}
+	return group.NoColor
+}
