@@ -370,22 +370,3 @@ func TestPeersLearnOfAMistakeAtOnce(t *testing.T) {
 		same(r, "local work", array.Scalar(1.0).AddScalar(1), []float64{2})
 	})
 }
-
-func TestSixteenRanksOnOneProcessor(t *testing.T) {
-	comms := grouptest.NewWorld(16)
-	if len(comms) != 16 {
-		t.Fatal("no world of 16")
-	}
-	world(t, 16, func(r rank) {
-		other, err := r.g.Split(r.ctx, r.r%2, 0)
-		if err != nil {
-			r.Error(err)
-			return
-		}
-		x := array.Scalar(1.0)
-		for range 5 {
-			x = ops.AllMean(ops.AllSum(x, other), r.g)
-		}
-		same(r, "product", x, []float64{8 * 8 * 8 * 8 * 8})
-	})
-}
