@@ -6,38 +6,46 @@ import "fmt"
 // way to make a node: operations, collectives included, are thin functions over
 // it. A sticky error among the inputs, or one from OutputSpecs, sticks to the
 // outputs.
-func Apply(p Primitive, in ...*Array) []*Array {
-	n := &node{prim: p, inputs: in}
-	if laned, ok := p.(Laned); ok {
-		n.lane = laned.Lane()
-	}
-	for i, x := range in {
-		switch {
-		case x == nil:
-			in[i] = Fail(p.Name(), fmt.Errorf("argument %d: %w", i, errNil))
-			n.adopt(in[i])
-		default:
-			n.adopt(x)
-		}
-	}
-	if n.err == nil {
-		n.infer()
-	}
-	if n.err != nil {
-		n.specs = make([]Spec, max(1, outputsOf(p)))
-		return n.outputs()
-	}
-	if n.lane != nil && n.trace == 0 {
-		n.record = n.lane.NextRecord()
-	}
-	if _, ok := p.(Fallible); ok {
-		n.site = newSite()
-	}
-	return n.outputs()
-}
+func Apply(p Primitive, in ...*Array) []*Array { return apply(p, in).outputs() }
 
 // Apply1 is Apply for a primitive with one output.
-func Apply1(p Primitive, in ...*Array) *Array { return Apply(p, in...)[0] }
+func Apply1(p Primitive, in ...*Array) *Array { return &apply(p, in).self }
+
+// apply does not keep in itself.
+func apply(p Primitive, in []*Array) *node {
+	n := newNode(p)
+	if laned, ok := p.(Laned); ok {
+		if lane := laned.Lane(); lane != nil {
+			n.special().lane = lane
+		}
+	}
+	for i, x := range in {
+		if x == nil {
+			x = Fail(p.Name(), fmt.Errorf("argument %d: %w", i, errNil))
+		}
+		n.adopt(i, x, len(in))
+	}
+	if n.err() == nil {
+		n.infer(len(in))
+	}
+	if n.err() != nil {
+		n.setSpecs(make([]Spec, max(1, outputsOf(p))))
+		return n
+	}
+	if lane := n.lane(); lane != nil && n.trace == 0 {
+		n.rare.record = lane.NextRecord()
+	}
+	if _, ok := p.(Fallible); ok {
+		n.special().site = newSite()
+	}
+	return n
+}
+
+func newNode(p Primitive) *node {
+	n := &node{prim: p}
+	n.self.node = n
+	return n
+}
 
 // MultiOutput is implemented by primitives with several outputs, so that a
 // failed application has as many as a good one.
@@ -59,7 +67,13 @@ func Fail(op string, err error) *Array {
 // reachable, so that an evaluation can tell the peers who wait for collectives
 // among them.
 func failed(err error, from ...*Array) *Array {
-	return &Array{node: &node{err: err, inputs: from, specs: make([]Spec, 1)}}
+	n := newNode(nil)
+	n.special().err = err
+	for i, x := range from {
+		n.setInput(i, x, len(from))
+	}
+	n.setSpecs(make([]Spec, 1))
+	return &n.self
 }
 
 // WithError returns an array that carries err instead of a value, unless x
@@ -72,35 +86,80 @@ func (x *Array) WithError(err error) *Array {
 	return failed(err, x)
 }
 
-// adopt takes over what a node has from its inputs: the first error and the
-// innermost trace.
-func (n *node) adopt(x *Array) {
-	if n.err == nil {
-		n.err = x.node.err
+// adopt makes x the i-th of count inputs and takes over what a node has from them:
+// the first error and the innermost trace.
+func (n *node) adopt(i int, x *Array, count int) {
+	n.setInput(i, x, count)
+	if err := x.node.err(); err != nil && n.err() == nil {
+		n.special().err = err
 	}
 	n.trace = max(n.trace, x.node.trace)
 }
 
-func (n *node) infer() {
-	specs := make([]Spec, len(n.inputs))
-	for i, x := range n.inputs {
-		specs[i] = x.spec()
+func (n *node) setInput(i int, x *Array, count int) {
+	if count <= len(n.pair) {
+		n.pair[i] = x
+		return
+	}
+	if n.special().inputs == nil {
+		n.rare.inputs = make([]*Array, count)
+	}
+	n.rare.inputs[i] = x
+}
+
+func (n *node) infer(count int) {
+	in := n.sources()
+	specs := make([]Spec, count)
+	for i := range specs {
+		specs[i] = in.at(i).spec()
 	}
 	out, err := n.prim.OutputSpecs(specs)
 	for i := 0; err == nil && i < len(out); i++ {
 		err = checkShape(out[i].DType, out[i].Shape)
 	}
 	if err != nil {
-		n.err = newOpError(n.prim.Name(), err)
+		n.special().err = newOpError(n.prim.Name(), err)
 		return
 	}
-	n.specs = out
+	n.setSpecs(out)
+}
+
+func (n *node) setSpecs(specs []Spec) {
+	if len(specs) != 1 {
+		n.special().specs = specs[:len(specs):len(specs)]
+	}
+	if len(specs) > 0 {
+		n.spec = &specs[0]
+	}
+}
+
+// specOf is the spec of an output.
+func (n *node) specOf(out int) Spec {
+	if out == 0 {
+		return *n.spec
+	}
+	return n.rare.specs[out]
+}
+
+// outputsCount is how many outputs n has.
+func (n *node) outputsCount() int {
+	if n.rare != nil && (n.spec == nil || n.rare.specs != nil) {
+		return len(n.rare.specs)
+	}
+	return 1
 }
 
 func (n *node) outputs() []*Array {
-	out := make([]*Array, len(n.specs))
+	out := make([]*Array, n.outputsCount())
 	for i := range out {
-		out[i] = &Array{node: n, out: i}
+		out[i] = n.output(i)
 	}
 	return out
+}
+
+func (n *node) output(i int) *Array {
+	if i == 0 {
+		return &n.self
+	}
+	return &Array{node: n, out: i}
 }

@@ -54,7 +54,7 @@ func (x *Array) Err() error {
 	if x == nil {
 		return errNil
 	}
-	return x.node.err
+	return x.node.err()
 }
 
 // spec is shared: callers inside the package do not change it.
@@ -62,15 +62,23 @@ func (x *Array) spec() Spec {
 	if x == nil {
 		return Spec{}
 	}
-	return x.node.specs[x.out]
+	return x.node.specOf(x.out)
 }
 
 var errNil = fmt.Errorf("array is nil")
 
-// view returns the computed elements; ok is false before evaluation.
+// view returns the computed elements; ok is false before evaluation. Whoever uses
+// the storage keeps the view alive meanwhile.
 func (x *Array) view() (v View, ok bool) {
-	if x == nil || !x.node.done.Load() {
+	if x == nil {
 		return View{}, false
 	}
-	return x.node.values[x.out], true
+	first := x.node.value.Load()
+	switch {
+	case first == nil:
+		return View{}, false
+	case x.out > 0:
+		return x.node.rare.values[x.out], true
+	}
+	return *first, true
 }

@@ -105,9 +105,10 @@ func number(x float64, t dtype.Type) *Array {
 
 // constant is an array that has its value from the start.
 func constant(v View) *Array {
-	n := &node{specs: []Spec{v.Spec}, values: []View{v}}
-	n.done.Store(true)
-	return &Array{node: n}
+	n := newNode(nil)
+	n.spec = &v.Spec
+	n.value.Store(&v)
+	return &n.self
 }
 
 func checkShape(t dtype.Type, shape []int) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
+	"github.com/lockstep-go/lockstep/internal/buffer"
 	"github.com/lockstep-go/lockstep/internal/kernel"
 )
 
@@ -40,7 +42,7 @@ func Eval(ctx context.Context, xs ...*Array) error {
 func begin(ctx context.Context, xs []*Array) (run func() error, err error) {
 	p, err := plan(xs)
 	if err == nil {
-		_, err = kernel.Active()
+		err = environment()
 	}
 	if err != nil {
 		p.abandon(err)
@@ -52,37 +54,37 @@ func begin(ctx context.Context, xs []*Array) (run func() error, err error) {
 	return func() error { return p.runInOrder(ctx) }, nil
 }
 
+// environment says what is wrong with the variables that an evaluation depends on.
+func environment() error {
+	if _, err := kernel.Active(); err != nil {
+		return err
+	}
+	return buffer.CheckEnvironment()
+}
+
 // Eval computes x; see the function Eval.
 func (x *Array) Eval(ctx context.Context) error { return Eval(ctx, x) }
 
 // runInOrder is the whole evaluation of a graph without lanes.
 func (p *planned) runInOrder(ctx context.Context) error {
-	for i := range p.tasks {
-		if err := p.tasks[i].finish(ctx); err != nil {
+	for i, n := range p.tasks {
+		if err := n.finish(ctx); err != nil {
 			return err
 		}
-		p.tasks[i] = task{}
+		p.tasks[i] = nil
 	}
 	return nil
 }
 
-// task is a node to run, with its operation and inputs as they were when the
-// evaluation was planned: another evaluation may finish the node meanwhile.
-type task struct {
-	node   *node
-	prim   Primitive
-	inputs []*Array
-}
-
 // finish runs the node, or waits until whoever runs it is done.
-func (t *task) finish(ctx context.Context) error {
+func (n *node) finish(ctx context.Context) error {
 	for {
-		mine, wait := t.node.claim()
+		mine, wait := n.claim()
 		switch {
 		case mine:
-			return t.run(ctx)
+			return n.run(ctx)
 		case wait == nil:
-			return t.node.failure()
+			return n.failure()
 		}
 		select {
 		case <-wait:
@@ -93,50 +95,89 @@ func (t *task) finish(ctx context.Context) error {
 }
 
 // run computes a claimed node and releases it.
-func (t *task) run(ctx context.Context) error {
-	values, err := t.compute(ctx)
-	t.node.release(values, err)
+func (n *node) run(ctx context.Context) error {
+	values, err := n.compute(ctx)
+	n.release(values, err)
 	return err
 }
 
-func (t *task) compute(ctx context.Context) (out []View, err error) {
+func (n *node) compute(ctx context.Context) (out []View, err error) {
+	p := n.prim
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: internal error: %v", t.prim.Name(), r)
+			err = fmt.Errorf("%s: internal error: %v", p.Name(), r)
 		}
 	}()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	in := make([]View, len(t.inputs))
-	for i, x := range t.inputs {
-		in[i], _ = x.view()
+	in := n.inputs()
+	if _, ok := p.(Forwarder); ok {
+		return slices.Clone(in[:n.outputsCount()]), nil
 	}
-	if _, ok := t.prim.(Forwarder); ok {
-		return in[:len(t.node.specs)], nil
+	if viewer, ok := p.(Viewer); ok {
+		return []View{viewOf(viewer, in[0], *n.spec)}, nil
 	}
-	if viewer, ok := t.prim.(Viewer); ok {
-		return []View{viewOf(viewer, in[0], t.node.specs[0])}, nil
-	}
-	if _, ok := t.prim.(StridedReader); !ok {
+	if _, ok := p.(StridedReader); !ok {
 		for i := range in {
 			in[i] = in[i].Contiguous()
 		}
 	}
-	out = make([]View, len(t.node.specs))
-	for i, s := range t.node.specs {
-		out[i] = NewView(s)
-	}
+	out = n.newOutputs(in)
+	defer func() { // the storage is there until here
+		runtime.KeepAlive(in)
+		runtime.KeepAlive(out)
+	}()
 	switch {
-	case t.node.lane != nil:
-		return out, t.prim.Eval(context.WithValue(ctx, recordKey{}, t.node.record), in, out)
+	case n.lane() != nil:
+		err := p.Eval(context.WithValue(ctx, recordKey{}, n.rare.record), in, out)
+		if err != nil {
+			abandonStorage(in, out)
+		}
+		return out, err
 	case len(in) > 0 && isEmpty(in) && isEmpty(out):
 		return out, nil // kernels need not care how many rows there are of nothing
 	}
-	if err := t.prim.Eval(ctx, in, out); err != nil {
-		return nil, t.mistake(err)
+	if err := p.Eval(ctx, in, out); err != nil {
+		return nil, n.mistake(err)
 	}
 	return out, nil
+}
+
+// inputs are the computed inputs of a claimed node.
+func (n *node) inputs() []View {
+	from := n.sources()
+	in := make([]View, 0, max(len(from.pair), len(from.more)))
+	for i := 0; from.at(i) != nil; i++ {
+		v, _ := from.at(i).view()
+		in = append(in, v)
+	}
+	return in
+}
+
+// newOutputs makes room for the outputs. Strides that an input has already are
+// shared with it.
+func (n *node) newOutputs(in []View) []View {
+	out := make([]View, n.outputsCount())
+	for i := range out {
+		s := n.specOf(i)
+		if len(in) > 0 && in[0].isRowsOf(s.Shape) {
+			out[i] = newView(s, in[0].Strides)
+			continue
+		}
+		out[i] = NewView(s)
+	}
+	return out
+}
+
+// abandonStorage keeps from being used again what a transport may still write to
+// after an error.
+func abandonStorage(views ...[]View) {
+	for _, some := range views {
+		for _, v := range some {
+			v.owner.Abandon()
+		}
+	}
 }
 
 func isEmpty(views []View) bool {
@@ -144,26 +185,33 @@ func isEmpty(views []View) bool {
 }
 
 // mistake names the operation, and the place where it was asked for if known.
-func (t *task) mistake(err error) error {
-	e := &OpError{Op: t.prim.Name(), Err: err}
-	if t.node.site != nil {
-		e.Where = t.node.site.String()
+func (n *node) mistake(err error) error {
+	e := &OpError{Op: n.prim.Name(), Err: err}
+	if n.rare != nil && n.rare.site != nil {
+		e.Where = n.rare.site.String()
 	}
 	return e
 }
 
+// viewOf asks a Viewer for its output, which keeps the storage that it shares.
 func viewOf(p Viewer, in View, out Spec) View {
-	if v, ok := p.View(in, out); ok {
-		return v
+	v, ok := p.View(in, out)
+	if !ok {
+		in = in.Contiguous()
+		v, _ = p.View(in, out)
 	}
-	v, _ := p.View(in.Contiguous(), out)
+	v.owner = in.owner
 	return v
 }
 
-// what names the node in messages to peers.
-func (t *task) what() string {
-	if t.node.record == 0 {
-		return t.prim.Name()
+// what names the node in messages to peers; ok is false once it has been computed.
+func (n *node) what() (name string, ok bool) {
+	p, _ := n.source()
+	switch {
+	case p == nil:
+		return "", false
+	case n.rare.record == 0:
+		return p.Name(), true
 	}
-	return fmt.Sprintf("%s #%d", t.prim.Name(), t.node.record)
+	return fmt.Sprintf("%s #%d", p.Name(), n.rare.record), true
 }

@@ -7,25 +7,64 @@ import (
 
 // node is one application of a primitive. Everything but the evaluation state
 // and, until its trace ends, the trace and record numbers is fixed when it is made.
+// Graphs may have millions of them: what few have lies apart.
 type node struct {
-	prim   Primitive // nil for a constant, and after evaluation
-	inputs []*Array  // nil after evaluation
-	specs  []Spec
+	prim Primitive // nil for a constant, and after evaluation
+	pair [2]*Array // the inputs, if there are no more than two; nil after evaluation
+	rare *rare     // nil for most nodes
+	spec *Spec     // of the first output, shared with other nodes; never nil but for no outputs
+
+	value atomic.Pointer[View] // of the first output; nil before evaluation
+	mu    sync.Mutex
+	wait  *waiting // under mu; nil while nobody waits and nothing failed
+	busy  bool     // under mu: some evaluation runs it
+
+	trace uint64 // number of the innermost trace that it belongs to; 0 if concrete
+	stamp uint64 // number of the last plan that met it; under planning
+	self  Array  // the first output
+}
+
+// rare is what few nodes have.
+type rare struct {
 	err    error // first mistake here or above
 	site   *site // who asked for it; only of a Fallible primitive
-
 	lane   Lane
 	record uint64
-	trace  uint64 // number of the innermost trace that it belongs to; 0 if concrete
+	inputs []*Array // more than two; nil after evaluation
+	specs  []Spec   // of all outputs, if there is not one
+	values []View   // likewise; set before value
+}
 
-	done  atomic.Bool // values are there; set under mu, read without
-	mu    sync.Mutex
-	busy  bool          // some evaluation runs it
-	freed chan struct{} // closed when busy ends next; nil while nobody waits
+// waiting is the state of a node that more than one evaluation met.
+type waiting struct {
+	freed chan struct{} // closed when busy ends next
 	// failed is set for a node of a lane that ran and failed: it is never run twice.
 	failed error
-	values []View
 }
+
+func (n *node) err() error {
+	if n.rare == nil {
+		return nil
+	}
+	return n.rare.err
+}
+
+func (n *node) lane() Lane {
+	if n.rare == nil {
+		return nil
+	}
+	return n.rare.lane
+}
+
+// special gives n the room for what few nodes have.
+func (n *node) special() *rare {
+	if n.rare == nil {
+		n.rare = &rare{}
+	}
+	return n.rare
+}
+
+func (n *node) done() bool { return n.value.Load() != nil }
 
 // claim says who runs a node: the caller (mine), or another evaluation, whose
 // end closes wait. Both are zero when there is nothing left to do.
@@ -33,16 +72,24 @@ func (n *node) claim() (mine bool, wait <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
-	case n.done.Load() || n.failed != nil:
+	case n.done() || n.wait != nil && n.wait.failed != nil:
 		return false, nil
 	case !n.busy:
 		n.busy = true
 		return true, nil
 	}
-	if n.freed == nil {
-		n.freed = make(chan struct{})
+	return false, n.next()
+}
+
+// next is closed when busy ends next.
+func (n *node) next() <-chan struct{} {
+	if n.wait == nil {
+		n.wait = &waiting{}
 	}
-	return false, n.freed
+	if n.wait.freed == nil {
+		n.wait.freed = make(chan struct{})
+	}
+	return n.wait.freed
 }
 
 // watch says whether the node is over, with values or a failure that stays, and if not,
@@ -50,13 +97,10 @@ func (n *node) claim() (mine bool, wait <-chan struct{}) {
 func (n *node) watch() (over bool, released <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.done.Load() || n.failed != nil {
+	if n.done() || n.wait != nil && n.wait.failed != nil {
 		return true, nil
 	}
-	if n.freed == nil {
-		n.freed = make(chan struct{})
-	}
-	return false, n.freed
+	return false, n.next()
 }
 
 // release ends a claim. A node that succeeded lets go of its inputs, so that
@@ -65,32 +109,83 @@ func (n *node) release(values []View, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy = false
-	if err == nil {
-		n.values = values
-		n.prim, n.inputs = nil, nil
-		n.done.Store(true)
-	} else if n.lane != nil {
-		n.failed = err
+	switch {
+	case err == nil:
+		n.prim, n.pair = nil, [2]*Array{}
+		if n.rare != nil {
+			n.rare.inputs, n.rare.values = nil, values
+		}
+		n.value.Store(&values[0])
+	case n.lane() != nil:
+		n.wait = &waiting{freed: n.freed(), failed: err}
 	}
-	if n.freed != nil {
-		close(n.freed)
-		n.freed = nil
+	if freed := n.freed(); freed != nil {
+		close(freed)
+		n.wait.freed = nil
 	}
+}
+
+func (n *node) freed() chan struct{} {
+	if n.wait == nil {
+		return nil
+	}
+	return n.wait.freed
+}
+
+// sources are the inputs of a node as they were at some moment: they are gone
+// once it has been computed.
+type sources struct {
+	pair [2]*Array
+	more []*Array
 }
 
 // source returns what a walker may see of the graph above n; empty once the
 // node has been computed.
-func (n *node) source() (Primitive, []*Array) {
-	if n.done.Load() {
-		return nil, nil
+func (n *node) source() (Primitive, sources) {
+	if n.done() {
+		return nil, sources{}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.prim, n.inputs
+	return n.prim, n.sources()
+}
+
+// sources is for whoever has made or claimed the node, or holds its lock.
+func (n *node) sources() sources {
+	s := sources{pair: n.pair}
+	if n.rare != nil {
+		s.more = n.rare.inputs
+	}
+	return s
+}
+
+// at is the i-th input, nil if there are not so many.
+func (s *sources) at(i int) *Array {
+	switch {
+	case s.more != nil && i < len(s.more):
+		return s.more[i]
+	case s.more == nil && i < len(s.pair):
+		return s.pair[i]
+	}
+	return nil
+}
+
+func (s *sources) list() []*Array {
+	if s.more != nil {
+		return s.more
+	}
+	var list []*Array
+	for i := 0; s.at(i) != nil; i++ {
+		list = append(list, s.at(i))
+	}
+	return list
 }
 
 func (n *node) failure() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.failed
+	if n.wait == nil {
+		return nil
+	}
+	return n.wait.failed
 }

@@ -3,19 +3,21 @@ package array
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // planned is what an evaluation will do: the nodes that have no value yet,
 // inputs before users, in an order that depends only on the graph.
 type planned struct {
-	tasks []task
+	tasks []*node
 	laned bool // some task belongs to a lane
 }
 
 // plan lists the nodes to run for xs. It returns the first mistake found, and
 // then the plan only serves to abandon its lanes.
 func plan(xs []*Array) (*planned, error) {
-	w := walk{seen: map[*node]bool{}}
+	w := newWalk()
+	defer w.end()
 	for _, x := range xs {
 		if x == nil {
 			w.fail(errNil)
@@ -29,56 +31,89 @@ func plan(xs []*Array) (*planned, error) {
 	return &w.planned, w.err
 }
 
+// planning lets one walk at a time mark the nodes that it has met. Nothing waits
+// for peers meanwhile.
+var planning struct {
+	sync.Mutex
+	number uint64  // of the last walk
+	stack  []frame // to be used again
+}
+
+// mostFrames is how long a stack is kept to be used again.
+const mostFrames = 1 << 12
+
 // walk is a depth-first traversal with its own stack, since graphs may be a
 // million nodes deep.
 type walk struct {
 	planned
 	err    error
 	traced error // counts only where nothing else is wrong
-	seen   map[*node]bool
+	number uint64
+	stack  []frame
+}
+
+// newWalk begins a walk, which holds the lock of planning until its end.
+func newWalk() *walk {
+	planning.Lock()
+	planning.number++
+	return &walk{number: planning.number, stack: planning.stack}
+}
+
+func (w *walk) end() {
+	clear(w.stack[:cap(w.stack)])
+	planning.stack = nil
+	if cap(w.stack) <= mostFrames {
+		planning.stack = w.stack[:0]
+	}
+	planning.Unlock()
 }
 
 type frame struct {
-	task
-	next int // input to visit next
+	node    *node
+	applied bool // it is the application of a primitive
+	in      sources
+	next    int // input to visit next
 }
 
 func (w *walk) visit(root *node) {
-	stack := w.enter(nil, root)
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if top.next < len(top.inputs) {
+	w.enter(root)
+	for len(w.stack) > 0 {
+		top := &w.stack[len(w.stack)-1]
+		if x := top.in.at(top.next); x != nil {
 			top.next++
-			stack = w.enter(stack, top.inputs[top.next-1].node)
+			w.enter(x.node)
 			continue
 		}
-		w.leave(top.task)
-		stack = stack[:len(stack)-1]
+		w.leave(top)
+		w.stack = w.stack[:len(w.stack)-1]
 	}
 }
 
-func (w *walk) enter(stack []frame, n *node) []frame {
-	if n.done.Load() || w.seen[n] {
-		return stack
+func (w *walk) enter(n *node) {
+	if n.done() || n.stamp == w.number {
+		return
 	}
-	w.seen[n] = true
-	prim, inputs := n.source()
-	if prim == nil && n.err == nil {
-		return stack // finished since the check above
+	n.stamp = w.number
+	prim, in := n.source()
+	if prim == nil && n.err() == nil {
+		return // finished since the check above
 	}
-	return append(stack, frame{task: task{node: n, prim: prim, inputs: inputs}})
+	w.stack = append(w.stack, frame{node: n, applied: prim != nil, in: in})
 }
 
-func (w *walk) leave(t task) {
-	n := t.node
-	w.fail(n.err)
-	if n.err == nil && n.trace != 0 && w.traced == nil {
+func (w *walk) leave(f *frame) {
+	n := f.node
+	if err := n.err(); err != nil {
+		w.fail(err)
+	} else if n.trace != 0 && w.traced == nil {
 		w.traced = newOpError("eval", ErrTraced)
 	}
-	w.fail(n.failure())
-	if t.prim != nil {
-		w.tasks = append(w.tasks, t)
-		w.laned = w.laned || n.lane != nil
+	if lane := n.lane(); lane != nil {
+		w.fail(n.failure())
+		w.laned = w.laned || f.applied
+	}
+	if f.applied {
+		w.tasks = append(w.tasks, n)
 	}
 }
 
@@ -100,8 +135,8 @@ type queue struct {
 func (p *planned) queues() []*queue {
 	var all []*queue
 	byLane := map[Lane]*queue{}
-	for i, t := range p.tasks {
-		lane := t.node.lane
+	for i, n := range p.tasks {
+		lane := n.lane()
 		if lane == nil {
 			continue
 		}
@@ -115,7 +150,7 @@ func (p *planned) queues() []*queue {
 	}
 	for _, q := range all {
 		slices.SortStableFunc(q.tasks, func(a, b int) int {
-			return cmp.Compare(p.tasks[a].node.record, p.tasks[b].node.record)
+			return cmp.Compare(p.tasks[a].rare.record, p.tasks[b].rare.record)
 		})
 	}
 	return all
@@ -132,11 +167,11 @@ func (p *planned) abandon(reason error) {
 
 func (p *planned) abandonRest(q *queue, reason error) {
 	for ; q.next < len(q.tasks); q.next++ {
-		t := &p.tasks[q.tasks[q.next]]
-		if t.node.done.Load() {
+		what, ok := p.tasks[q.tasks[q.next]].what()
+		if !ok {
 			continue
 		}
-		q.lane.Abandon(t.what(), reason)
+		q.lane.Abandon(what, reason)
 		return
 	}
 }

@@ -53,9 +53,10 @@ func newScheduler(ctx context.Context, p *planned) *scheduler {
 func (s *scheduler) connect() {
 	number := make(map[*node]int, len(s.tasks))
 	for i := range s.tasks {
-		number[s.tasks[i].node] = i
-		for _, x := range s.tasks[i].inputs {
-			if j, ok := number[x.node]; ok {
+		number[s.tasks[i]] = i
+		_, in := s.tasks[i].source()
+		for k := 0; in.at(k) != nil; k++ {
+			if j, ok := number[in.at(k).node]; ok {
 				s.users[j] = append(s.users[j], i)
 				s.missing[i]++
 			}
@@ -99,28 +100,30 @@ func (s *scheduler) startLanes() {
 			ctx = s.independent
 		}
 		s.flying++
-		t := s.tasks[i]
-		go func() { s.events <- event{i, q.runInTurn(ctx, &t)} }()
+		n := s.tasks[i]
+		go func() { s.events <- event{i, q.runInTurn(ctx, n)} }()
 	}
 }
 
 // runInTurn runs a task of the lane once it is this evaluation's turn. It may be over
 // before: evaluations whose turn is earlier run what they share.
-func (q *queue) runInTurn(ctx context.Context, t *task) error {
+func (q *queue) runInTurn(ctx context.Context, n *node) error {
 	for before := q.turn.pending(); before != nil; before = q.turn.pending() {
-		over, released := t.node.watch()
+		over, released := n.watch()
 		if over {
-			return t.node.failure()
+			return n.failure()
 		}
 		select {
 		case <-before.done:
 		case <-released:
 		case <-ctx.Done():
-			q.lane.Abandon(t.what(), context.Cause(ctx))
+			if what, ok := n.what(); ok {
+				q.lane.Abandon(what, context.Cause(ctx))
+			}
 			return context.Cause(ctx)
 		}
 	}
-	return t.finish(ctx)
+	return n.finish(ctx)
 }
 
 func (s *scheduler) endTurns() {
@@ -132,21 +135,21 @@ func (s *scheduler) endTurns() {
 // step runs an ordinary task here, or waits aside for the evaluation that has
 // claimed it.
 func (s *scheduler) step(i int) {
-	mine, wait := s.tasks[i].node.claim()
+	mine, wait := s.tasks[i].claim()
 	switch {
 	case mine:
 		s.ended(event{i, s.tasks[i].run(s.ctx)})
 	case wait != nil:
 		s.fly(s.independent, i)
 	default:
-		s.ended(event{i, s.tasks[i].node.failure()})
+		s.ended(event{i, s.tasks[i].failure()})
 	}
 }
 
 func (s *scheduler) fly(ctx context.Context, i int) {
 	s.flying++
-	t := s.tasks[i]
-	go func() { s.events <- event{i, t.finish(ctx)} }()
+	n := s.tasks[i]
+	go func() { s.events <- event{i, n.finish(ctx)} }()
 }
 
 // poll takes in what has landed without waiting.
@@ -185,7 +188,7 @@ func (s *scheduler) ended(e event) {
 			heap.Push(&s.ready, user)
 		}
 	}
-	s.tasks[e.task] = task{} // its value now lives only where it is used
+	s.tasks[e.task] = nil // its value now lives only where it is used
 }
 
 // giveUp abandons what was not started, ends what nobody else depends on, and

@@ -17,6 +17,7 @@ func (x *Array) String() string {
 	if !ok {
 		return fmt.Sprintf("array(%v, lazy)", x.spec())
 	}
+	defer v.keep()
 	var b strings.Builder
 	b.WriteString("array(")
 	writeAxis(&b, formatter(v), v.Shape, v.Strides, v.Offset)

@@ -24,7 +24,7 @@ func NewTrace() *Trace { return &Trace{number: traces.Add(1)} }
 // has ended, value. A mistake that x carries is carried by the stand-in.
 func (t *Trace) Input(x *Array) *Array {
 	in := Apply1(standIn{}, x)
-	if in.node.err == nil {
+	if in.node.err() == nil {
 		in.node.trace = t.number
 	}
 	return in
@@ -41,11 +41,12 @@ func (t *Trace) Finish(outs ...*Array) {
 			continue
 		}
 		n.trace = 0
-		for _, x := range n.inputs {
-			n.trace = max(n.trace, x.node.trace)
+		in := n.sources()
+		for i := 0; in.at(i) != nil; i++ {
+			n.trace = max(n.trace, in.at(i).node.trace)
 		}
-		if n.lane != nil && n.trace == 0 && n.err == nil {
-			n.record = n.lane.NextRecord()
+		if lane := n.lane(); lane != nil && n.trace == 0 && n.err() == nil {
+			n.rare.record = lane.NextRecord()
 		}
 	}
 }
@@ -85,22 +86,22 @@ func (n Node) Primitive() Primitive {
 }
 
 // Lane is the lane that the node belongs to, nil for most nodes.
-func (n Node) Lane() Lane { return n.node.lane }
+func (n Node) Lane() Lane { return n.node.lane() }
 
 // Inputs are the arrays that the node reads; none once it has been computed.
 func (n Node) Inputs() []*Array {
 	_, in := n.node.source()
-	return in
+	return in.list()
 }
 
 // Source is the array that a stand-in made by Trace.Input stands for; nil for
 // other nodes.
 func (n Node) Source() *Array {
 	p, in := n.node.source()
-	if _, ok := p.(standIn); !ok || len(in) != 1 {
+	if _, ok := p.(standIn); !ok {
 		return nil
 	}
-	return in[0]
+	return in.at(0)
 }
 
 // Outputs are the arrays that the node makes.
@@ -109,13 +110,14 @@ func (n Node) Outputs() []*Array { return n.node.outputs() }
 // Sorted lists the nodes that are not yet computed and that outs depend on,
 // inputs before users, in an order that depends only on the graph.
 func Sorted(outs ...*Array) []Node {
-	w := walk{seen: map[*node]bool{}}
+	w := newWalk()
+	defer w.end()
 	for _, x := range outs {
 		w.visit(x.node)
 	}
 	nodes := make([]Node, len(w.tasks))
-	for i, t := range w.tasks {
-		nodes[i] = Node{t.node}
+	for i, n := range w.tasks {
+		nodes[i] = Node{n}
 	}
 	return nodes
 }

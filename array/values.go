@@ -19,7 +19,9 @@ func Values[T dtype.Element](ctx context.Context, x *Array) ([]T, error) {
 	if want := dtype.Of[T](); v.DType != want {
 		return nil, newOpError("values", fmt.Errorf("array is %v, not %v", v.DType, want))
 	}
-	return slices.Clone(Elements[T](v.Contiguous())), nil
+	v = v.Contiguous()
+	defer v.keep()
+	return slices.Clone(Elements[T](v)), nil
 }
 
 // Item computes x if need be and returns its only element. T must be x's element
@@ -47,5 +49,7 @@ func Bytes(ctx context.Context, x *Array) ([]byte, error) {
 		return nil, err
 	}
 	v, _ := x.view()
-	return slices.Clone(v.Contiguous().Bytes()), nil
+	v = v.Contiguous()
+	defer v.keep()
+	return slices.Clone(v.Bytes()), nil
 }

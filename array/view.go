@@ -1,6 +1,7 @@
 package array
 
 import (
+	"runtime"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/dtype"
@@ -9,21 +10,52 @@ import (
 )
 
 // View is computed elements as a primitive's Eval sees them: storage, and how
-// the axes walk through it.
+// the axes walk through it. Those that Eval is given are lent for the call.
 type View struct {
 	Spec
 	Strides []int  // in elements
 	Offset  int    // of the first element, in elements
 	Storage []byte // whole storage, little-endian
+
+	owner *buffer.Buffer // gives the storage back when nothing points to it; nil if Go's heap has it
 }
 
-// NewView returns row-contiguous storage for a spec; its content is undefined.
-func NewView(s Spec) View {
-	return View{Spec: s, Strides: layout.Strides(s.Shape), Storage: buffer.Make(s.Bytes())}
+// NewView returns row-contiguous storage for a spec; its content is undefined. The
+// storage is used again once the view is gone: keep the view, not its Storage alone.
+func NewView(s Spec) View { return newView(s, layout.Strides(s.Shape)) }
+
+func newView(s Spec, strides []int) View {
+	v := View{Spec: s, Strides: strides}
+	switch n := s.Bytes(); {
+	case buffer.Pooled(n):
+		v.owner = buffer.New(n)
+		v.Storage = v.owner.Bytes()
+	default:
+		v.Storage = buffer.Small(n)
+	}
+	return v
 }
+
+// keep is called after the last use of the storage, which is there until then.
+func (v View) keep() { runtime.KeepAlive(v.owner) }
 
 // IsContiguous reports whether the elements lie in row order without gaps.
 func (v View) IsContiguous() bool { return layout.IsContiguous(v.Shape, v.Strides) }
+
+// isRowsOf reports whether v has this shape and the strides that Strides gives it.
+func (v View) isRowsOf(shape []int) bool {
+	if !slices.Equal(v.Shape, shape) {
+		return false
+	}
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		if v.Strides[i] != n {
+			return false
+		}
+		n *= shape[i]
+	}
+	return true
+}
 
 // Bytes returns the elements of a contiguous view.
 func (v View) Bytes() []byte {
@@ -38,6 +70,7 @@ func (v View) Contiguous() View {
 	}
 	c := NewView(v.Spec)
 	layout.Copy(c.Storage, v.Storage, v.DType.Size(), v.Shape, v.Strides, v.Offset)
+	v.keep()
 	return c
 }
 
@@ -53,6 +86,7 @@ func (x *Array) Repeated() (element []byte, ok bool) {
 			return nil, false
 		}
 	}
+	defer v.keep()
 	at := v.Offset * v.DType.Size()
 	return slices.Clone(v.Storage[at : at+v.DType.Size()]), true
 }
