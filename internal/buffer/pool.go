@@ -46,7 +46,7 @@ type pool struct {
 	collect int64 // bytes in use at which the collector is called
 }
 
-var memory = &pool{limit: -1, collect: growth}
+var memory = &pool{limit: -1, collect: mark(0)}
 
 // growth is how many more bytes come into use, at least, before the collector is
 // called again.
@@ -192,16 +192,22 @@ func (p *pool) trimClass(class int, limit int64) {
 // until they have come back, and sets the mark for the next time. The mark moves
 // first, so that others do not collect as well.
 func (p *pool) collectGarbage() {
-	p.mu.Lock()
-	p.collect = p.stats.Active + max(growth, p.stats.Active)
-	p.mu.Unlock()
-	Collect()
-	p.mu.Lock()
-	p.collect = p.stats.Active + max(growth, p.stats.Active)
-	if poison {
-		p.collect = p.stats.Active + 1<<20
+	set := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.collect = mark(p.stats.Active)
 	}
-	p.mu.Unlock()
+	set()
+	Collect()
+	set()
+}
+
+// mark is how many bytes in use call the collector, when so many are left by it.
+func mark(active int64) int64 {
+	if poison {
+		return active + 8<<20
+	}
+	return active + max(growth, active)
 }
 
 // Collect runs the collector, so that buffers which nothing points to are given
