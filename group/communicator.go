@@ -110,6 +110,13 @@ type (
 		Next(fp []byte, text string)
 	}
 
+	// Lifeliner has a second way for messages between the same ranks, which the end
+	// of this communicator by a break or a lost peer does not touch: only calls with
+	// a peer that is gone fail. Close closes both. No collective is called on it.
+	Lifeliner interface {
+		Lifeline() Communicator
+	}
+
 	// Breaker ends a communicator for everyone: calls pending here and at every
 	// peer, and all later ones, return an error that holds reason. It does not
 	// wait for peers.

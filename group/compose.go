@@ -14,6 +14,7 @@ const (
 	tagGather
 	tagScatter
 	tagAllToAll
+	tagFederated
 )
 
 func (g *Group) reduceScatter(ctx context.Context, op Op, t dtype.Type, in, out []byte) error {

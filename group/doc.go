@@ -38,6 +38,13 @@
 // A NaN on any rank makes the result NaN, the canonical quiet one, in Max and Min
 // too. +0 wins Max and -0 wins Min; a sum of -0 alone is -0.
 //
+// # Without waiting
+//
+// AllReduceAsync reduces in the background, in the order of the calls, while the
+// program goes on; several may be under way. FederatedAverage is no collective: it
+// averages over the ranks that come before a deadline, and goes on without those
+// that are late or gone, on the ring also after a death has broken the group.
+//
 // # Groups in one process
 //
 // Nothing here is tied to the process: New makes a Group of any Communicator, so

@@ -54,6 +54,8 @@ type Group struct {
 
 	fingerprint [fingerprintBytes]byte // of the collective that is running; guarded by turn
 	background  queue
+	federating  sync.Mutex
+	federation  *federation     // nil before the first average; guarded by federating
 	life        context.Context // ends with Close
 	end         context.CancelFunc
 
@@ -134,6 +136,7 @@ func (g *Group) Close() error {
 	if last := g.background.tail(); last != nil {
 		<-last.done
 	}
+	g.unfederate()
 	return g.leave()
 }
 

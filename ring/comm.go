@@ -21,6 +21,8 @@ type comm struct {
 	rank  int
 	peers []*peer // by rank; nil for this one
 
+	lifeline *comm // of the same members; nil in a lifeline itself
+
 	turn   chan struct{}   // held by the collective that is under way
 	life   context.Context // ends when the group breaks or closes
 	end    context.CancelFunc
@@ -57,6 +59,7 @@ type comm struct {
 // group's lock, except in and out, which have their own rules.
 type peer struct {
 	left   bool
+	how    error         // it has left, or what a lifeline knows of its end
 	gone   chan struct{} // closed when it has left
 	link   *link
 	linked chan struct{} // closed when link is there
@@ -84,6 +87,12 @@ var (
 const graceTime = time.Second
 
 func newComm(n *node, id groupID, ranks []int, rank int) *comm {
+	c := newMembers(n, id, ranks, rank)
+	c.lifeline = newMembers(n, childID(id, noSplit, noSplit), ranks, rank)
+	return c
+}
+
+func newMembers(n *node, id groupID, ranks []int, rank int) *comm {
 	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: make(chan struct{}, 1), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.steps, c.halt = context.WithCancel(context.Background())
@@ -187,13 +196,19 @@ func (c *comm) attach(r int, e event) error {
 // farewell notes that a peer has left. What it sent before can still be
 // received; an operation that needs more from it fails.
 func (c *comm) farewell(r int) {
+	c.part(r, errLeft)
+	c.lifeline.part(r, errLeft)
+}
+
+// part notes that nothing new will come from a peer, and why.
+func (c *comm) part(r int, how error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.peers[r]
 	if p.left {
 		return
 	}
-	p.left = true
+	p.left, p.how = true, how
 	close(p.gone)
 	if p.link != nil {
 		p.link.stream.closeWrite() // it waits for this before it closes its end
@@ -299,6 +314,10 @@ func (c *comm) Break(reason error) {
 // giveUp breaks the group because of err, which is what the call that found out
 // returns; on is the peer on which it failed, or -1.
 func (c *comm) giveUp(on int, err error) error {
+	if c.isLifeline() {
+		c.part(on, errors.Unwrap(err))
+		return err
+	}
 	m := notice{kind: broke, rank: nobody, number: c.wellDone(), text: err.Error()}
 	f := fault{peer: on, by: -1, err: err}
 	var about *group.PeerError
@@ -365,7 +384,9 @@ func (c *comm) Close() error {
 
 // depart says goodbye, flushes and ends the group at this rank.
 func (c *comm) depart(until time.Time) {
-	c.tell(notice{kind: goodbye})
+	if !c.isLifeline() { // whose end follows
+		c.tell(notice{kind: goodbye})
+	}
 	c.mu.Lock()
 	c.closed = true
 	c.end()
@@ -387,6 +408,9 @@ func (c *comm) depart(until time.Time) {
 	c.work.Wait()
 	c.closePipes()
 	c.node.forget(c)
+	if !c.isLifeline() {
+		c.lifeline.leave.Do(func() { c.lifeline.depart(until) })
+	}
 }
 
 // drain closes the connections for collectives in such a way that the peers can

@@ -64,6 +64,16 @@ func (c *comm) Send(ctx context.Context, dst, tag int, data []byte) error {
 	return c.sendError(ctx, op, dst, begun, err)
 }
 
+// parting says how a peer ended that has.
+func (c *comm) parting(r int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if how := c.peers[r].how; how != nil {
+		return how
+	}
+	return errLeft
+}
+
 // outgoing returns the connection to a peer, which the sender dials on first use.
 func (c *comm) outgoing(ctx context.Context, dst int) (net.Conn, error) {
 	p := c.peers[dst]
@@ -74,7 +84,7 @@ func (c *comm) outgoing(ctx context.Context, dst int) (net.Conn, error) {
 	case c.life.Err() != nil:
 		return nil, errEnded
 	case left:
-		return nil, errLeft
+		return nil, c.parting(dst)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case conn != nil:
@@ -117,7 +127,7 @@ func (c *comm) sendError(ctx context.Context, op string, dst int, begun bool, er
 	case c.life.Err() != nil:
 		return c.failure(op)
 	case left:
-		return c.peerError(op, dst, errLeft)
+		return c.peerError(op, dst, c.parting(dst))
 	case ctx.Err() != nil && begun:
 		return c.giveUp(dst, c.peerError(op, dst, fmt.Errorf("takes no more of the message: %w", context.Cause(ctx))))
 	case ctx.Err() != nil:
@@ -136,7 +146,7 @@ func (c *comm) explainMessage(op string, r int, err error) error {
 	case <-c.life.Done():
 		return c.failure(op)
 	case <-c.peers[r].gone:
-		return c.peerError(op, r, errLeft)
+		return c.peerError(op, r, c.parting(r))
 	case <-timer.C:
 		return c.giveUp(r, c.peerError(op, r, err))
 	}
@@ -192,6 +202,8 @@ func (c *comm) recvError(ctx context.Context, op string, src int, err error) err
 		return c.peerError(op, src, fmt.Errorf("has sent nothing: %w", context.Cause(ctx)))
 	case errors.As(err, &link):
 		return c.explainMessage(op, src, link.err)
+	case errors.Is(err, errLeft):
+		return c.peerError(op, src, c.parting(src))
 	}
 	return c.peerError(op, src, err)
 }

@@ -94,7 +94,7 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 	n.company.Store(int32(shm.Crowded))
 	n.life, n.end = context.WithCancel(context.Background())
 	n.root = newComm(n, groupID(job), everyone(size), rank)
-	n.comms[n.root.id] = n.root
+	n.add(n.root)
 	return n, nil
 }
 
@@ -289,22 +289,30 @@ func (n *node) deliver(id groupID, e event) error {
 func (n *node) enter(c *comm) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.comms[c.id] = c
+	n.add(c)
 	for r, world := range c.ranks {
 		if n.lost[world] != nil {
-			c.fail(fault{peer: r, by: -1, err: n.lost[world]})
+			c.lose(fault{peer: r, by: -1, err: n.lost[world]})
 		}
 		if n.departed[world] {
 			c.farewell(r)
 		}
 	}
-	events := n.early[c.id]
-	delete(n.early, c.id)
-	for _, e := range events {
-		if err := c.take(e); err != nil && e.conn != nil {
-			e.conn.Close()
+	for _, c := range []*comm{c, c.lifeline} {
+		events := n.early[c.id]
+		delete(n.early, c.id)
+		for _, e := range events {
+			if err := c.take(e); err != nil && e.conn != nil {
+				e.conn.Close()
+			}
 		}
 	}
+}
+
+// add makes a group and its lifeline known. mu is held, or nobody knows n yet.
+func (n *node) add(c *comm) {
+	n.comms[c.id] = c
+	n.comms[c.lifeline.id] = c.lifeline
 }
 
 // forget makes a closed group unknown for ever.
@@ -315,13 +323,15 @@ func (n *node) forget(c *comm) {
 	n.closed[c.id] = true
 }
 
-// groups lists the groups that exist here. mu is not held.
+// groups lists the groups that exist here, without their lifelines. mu is not held.
 func (n *node) groups() []*comm {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := make([]*comm, 0, len(n.comms))
+	all := make([]*comm, 0, len(n.comms)/2)
 	for _, c := range n.comms {
-		all = append(all, c)
+		if !c.isLifeline() {
+			all = append(all, c)
+		}
 	}
 	return all
 }

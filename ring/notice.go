@@ -134,5 +134,5 @@ func (n *node) lose(rank int, err error) {
 	each((*comm).blame)
 	others := slices.DeleteFunc(everyone(n.size), func(r int) bool { return r == rank })
 	n.announce(others, notice{kind: lost, group: n.root.id, rank: uint32(rank), text: err.Error()})
-	each((*comm).fail)
+	each((*comm).lose)
 }

@@ -38,7 +38,8 @@
 // of a collective's context breaks its group; so does a Send that is cut off in
 // the middle. Recv may be cancelled without harm. A peer that has closed is an
 // error only for the operation that needs it, and what it sent can still be
-// received.
+// received. Beside each group runs a lifeline, over which the ranks that are left
+// still reach each other when it is broken; it dials on first use, too.
 package ring
 
 import (

@@ -18,4 +18,5 @@ var (
 	splitter      = needs[group.Splitter]("group.Splitter")
 	fingerprinter = needs[group.Fingerprinter]("group.Fingerprinter")
 	breaker       = needs[group.Breaker]("group.Breaker")
+	lifeliner     = needs[group.Lifeliner]("group.Lifeliner")
 )

@@ -40,6 +40,7 @@ type world struct {
 	left    []chan struct{} // by rank; closed when it leaves
 	open    *round
 	mail    map[address]*mailbox
+	line    *world // the lifeline; nil before the first use
 }
 
 func newWorld(n int) *world {
@@ -160,8 +161,27 @@ func (m *member) Close() error {
 	if !w.hasLeft(m.rank) {
 		close(w.left[m.rank])
 		w.abandon(m.rank)
+		if w.line != nil {
+			(&member{world: w.line, rank: m.rank}).Close()
+		}
 	}
 	return nil
+}
+
+// Lifeline is a world of its own in which nothing breaks.
+func (m *member) Lifeline() group.Communicator {
+	w := m.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.line == nil {
+		w.line = newWorld(w.size)
+		for rank := range w.size {
+			if w.hasLeft(rank) {
+				close(w.line.left[rank])
+			}
+		}
+	}
+	return &member{world: w.line, rank: m.rank}
 }
 
 // ended is the error of every call that begins after the end: of this member,
