@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lockstep-go/lockstep/array"
 )
@@ -21,8 +22,12 @@ import (
 // Whatever f reads but its arguments is read in the first call alone: arrays that
 // it captures, parameters of modules among them, keep the value that they have
 // then, and so do Go variables; see CompileWith. What changes from call to call
-// must be an argument. A captured array that belongs to an enclosing transform, or
-// a collective that depends on no argument, is an error.
+// must be an argument. A captured array that belongs to an enclosing transform is an
+// error.
+//
+// Collectives and messages that depend on no argument, such as a receive, happen in
+// every call too, but recording them is what f does itself: f is then called by every
+// call, and nothing is saved.
 //
 // Compiled functions may be transformed and compiled in their turn, and called from
 // several goroutines.
@@ -75,6 +80,10 @@ func checkStatic[S comparable](static S) (err error) {
 // compiled is a function for arguments of given shapes and types.
 type compiled struct {
 	tape *tape
+	// every is the function itself where each call has to call it. The nodes of lanes
+	// that the tape holds were recorded when it was written: they serve one call.
+	every  Func
+	served atomic.Bool
 	// A function with a mistake has its results instead, and perhaps an error that
 	// they do not carry.
 	outs []*array.Array
@@ -90,31 +99,25 @@ func compile(f Func, specs []array.Spec) *compiled {
 	if bad := t.mistake(); bad != nil {
 		return &compiled{outs: t.outs, err: bad.Err()}
 	}
-	made := newTape(t)
-	if err := checkCaptured(made.captured); err != nil {
-		return &compiled{outs: t.outs, err: fmt.Errorf("compile: %w", err)}
-	}
-	return &compiled{tape: made}
-}
-
-func checkCaptured(xs []*array.Array) error {
-	for _, x := range xs {
+	made := &compiled{tape: newTape(t)}
+	for _, x := range made.tape.captured {
 		if x.IsTraced() {
-			return fmt.Errorf("the function captures %v, which belongs to an enclosing transform; make it an argument", x.Spec())
+			return &compiled{outs: t.outs, err: fmt.Errorf("compile: the function captures %v, which belongs to an enclosing transform; make it an argument", x.Spec())}
 		}
 	}
-	for _, n := range array.Sorted(xs...) {
-		if n.Lane() != nil {
-			return fmt.Errorf("%s depends on no argument and would only run once; make what it reads an argument, or evaluate it before", n.Primitive().Name())
-		}
+	if slices.ContainsFunc(array.Sorted(made.tape.captured...), func(n array.Node) bool { return n.Lane() != nil }) {
+		made.every = f
 	}
-	return nil
+	return made
 }
 
 // call repeats the function. Results with a mistake keep the graph above them, so
 // that peers who wait for its collectives are told when they are evaluated.
 func (c *compiled) call(xs []*array.Array) []*array.Array {
-	if c.tape != nil {
+	switch {
+	case c.every != nil && c.served.Swap(true):
+		return finished(record(c.every, xs))
+	case c.tape != nil:
 		return c.tape.run(xs)
 	}
 	outs := make([]*array.Array, len(c.outs))
