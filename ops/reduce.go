@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/dtype"
@@ -18,11 +19,18 @@ func AllSum(x *array.Array, g *group.Group) *array.Array {
 
 // AllMean is AllSum divided by the size of the group before the one rounding.
 // Integers and bool become float32 first, in a group of one too.
-func AllMean(x *array.Array, g *group.Group) *array.Array {
+func AllMean(x *array.Array, g *group.Group) *array.Array { return AllMeanOf("", x, g) }
+
+// AllMeanOf is AllMean of something that has a name, such as "gradient of
+// layers.0.weight". The name is part of what the ranks compare before they reduce:
+// where names differ, all ranks get an error with everybody's.
+func AllMeanOf(what string, x *array.Array, g *group.Group) *array.Array {
 	if t := x.DType(); t.IsInteger() || t.IsBool() {
 		x = x.AsType(dtype.Float32)
 	}
-	return allReduce("all_mean", group.Mean, x, g)
+	return collective("all_mean", x, g, func(g *group.Group) array.Primitive {
+		return reduction{lane: lane{g}, name: "all_mean", op: group.Mean, what: what}
+	})
 }
 
 // AllMax takes the largest value over the ranks of g, element by element. A NaN
@@ -47,6 +55,7 @@ type reduction struct {
 	lane
 	name string
 	op   group.Op
+	what string // what is reduced, for messages; may be empty
 }
 
 func (p reduction) Name() string { return p.name }
@@ -56,7 +65,15 @@ func (p reduction) OutputSpecs(in []array.Spec) ([]array.Spec, error) { return i
 func (p reduction) Eval(ctx context.Context, in, out []array.View) error {
 	data := out[0].Bytes()
 	copy(data, in[0].Bytes())
-	return p.g.AllReduceBytes(label(ctx, p, in[0].Spec), p.op, in[0].DType, data)
+	return p.g.AllReduceBytes(label(ctx, p, p.given(in[0].Spec)), p.op, in[0].DType, data)
+}
+
+// given is what is reduced, as messages show it.
+func (p reduction) given(x array.Spec) any {
+	if p.what == "" {
+		return x
+	}
+	return fmt.Sprintf("%v: %s", x, p.what)
 }
 
 func (p reduction) VJP(in, out, dy []*array.Array, _ []int) ([]*array.Array, error) {
