@@ -7,14 +7,19 @@ import (
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
 	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/ops"
 )
 
 // MultiHeadAttention is scaled dot-product self-attention over several heads
 // (Vaswani et al. 2017). Field names give MLX's parameter paths.
 type MultiHeadAttention struct {
+	Base
 	QueryProj, KeyProj, ValueProj, OutProj Module
-	Heads                                  int
+	Heads                                  int  // of this rank, if the heads are divided
 	Causal                                 bool // each position sees itself and those before it
+
+	group *group.Group // over which the heads are divided; nil for none
 }
 
 // NewMultiHeadAttention makes causal attention without biases for vectors of
@@ -36,6 +41,9 @@ func NewMultiHeadAttention(key random.Key, dims, heads int) (*MultiHeadAttention
 
 // Forward maps [batch, time, dims] to the same shape.
 func (a *MultiHeadAttention) Forward(x *array.Array) *array.Array {
+	if a.group != nil {
+		x = ops.SumGradients(x, a.group)
+	}
 	q := a.split(a.QueryProj.Forward(x)) // [batch, heads, time, dims/heads]
 	k := a.split(a.KeyProj.Forward(x))
 	v := a.split(a.ValueProj.Forward(x))

@@ -11,6 +11,7 @@ import (
 
 // Linear is y = x Wᵀ + b over the last axis of x.
 type Linear struct {
+	Base
 	Weight *array.Array // [out, in]
 	Bias   *array.Array // [out], nil for none
 }
@@ -32,15 +33,12 @@ func NewLinear(key random.Key, in, out int, bias bool) *Linear {
 
 // Forward maps [..., in] to [..., out].
 func (l *Linear) Forward(x *array.Array) *array.Array {
-	y := x.MatMul(l.Weight.T())
-	if l.Bias == nil {
-		return y
-	}
-	return y.Add(l.Bias)
+	return biased(x.MatMul(l.Weight.T()), l.Bias)
 }
 
 // Embedding looks vectors up by number.
 type Embedding struct {
+	Base
 	Weight *array.Array // [count, dims]
 }
 
@@ -61,6 +59,7 @@ func (e *Embedding) Forward(x *array.Array) *array.Array { return e.Weight.Take(
 // LayerNorm shifts and scales the last axis to mean 0 and variance 1, then
 // applies a learned weight and bias (Ba, Kiros and Hinton 2016).
 type LayerNorm struct {
+	Base
 	Weight *array.Array // [dims]
 	Bias   *array.Array // [dims]
 	Eps    float64      // added to the variance

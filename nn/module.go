@@ -28,6 +28,7 @@ func (f Func) Forward(x *array.Array) *array.Array { return f(x) }
 
 // Sequential applies its layers in turn.
 type Sequential struct {
+	Base
 	Layers []Module
 }
 

@@ -11,6 +11,7 @@ import (
 // Block is one transformer layer that normalises before attention and before
 // the two-layer network, each with a residual connection.
 type Block struct {
+	Base
 	Norm1     *LayerNorm
 	Attention *MultiHeadAttention
 	Norm2     *LayerNorm
@@ -47,6 +48,7 @@ type LanguageModelConfig struct {
 
 // LanguageModel is a decoder-only transformer that predicts the next token.
 type LanguageModel struct {
+	Base
 	Tokens    *Embedding
 	Positions *Embedding
 	Layers    []*Block
