@@ -105,7 +105,7 @@ func TestCacheLimit(t *testing.T) {
 	if before := array.SetCacheLimit(0); before != 10*mebi {
 		t.Errorf("the limit was %d", before)
 	}
-	if got := array.Memory().Cached; got > 2*mebi {
+	if got := array.Memory().Cached; got > 6*mebi {
 		t.Errorf("%d bytes are kept, the limit is 0", got)
 	}
 }

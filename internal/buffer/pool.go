@@ -216,9 +216,19 @@ func Collect() {
 	done := make(chan struct{})
 	runtime.AddCleanup(&sentinel{}, func(done chan struct{}) { close(done) }, done)
 	runtime.GC()
+	end := time.After(50 * time.Millisecond)
 	select {
-	case <-done: // cleanups run in the order in which they were found, more or less
-	case <-time.After(50 * time.Millisecond):
+	case <-done:
+	case <-end:
+	}
+	// Several goroutines run the cleanups that the collector has found.
+	for last := int64(-1); last != ReadStats().Active; {
+		last = ReadStats().Active
+		select {
+		case <-time.After(200 * time.Microsecond):
+		case <-end:
+			return
+		}
 	}
 }
 
