@@ -14,9 +14,11 @@ import (
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 func TestGroupOfOne(t *testing.T) {
+	conform.Row(t, "G10")
 	for name, g := range map[string]*group.Group{"single": group.Single(), "over a communicator": world(t, 1, nil)[0]} {
 		t.Run(name, func(t *testing.T) {
 			if g.Rank() != 0 || g.Size() != 1 || !g.IsLeader() || g.Backend() != "single" {

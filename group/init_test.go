@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/internal/env"
 )
 
@@ -74,6 +75,7 @@ func TestInitChoice(t *testing.T) {
 	type variables map[string]string
 	cases := []struct {
 		name     string
+		row      string // of the conformance list
 		backends backends
 		env      variables
 		cfg      group.Config
@@ -87,11 +89,11 @@ func TestInitChoice(t *testing.T) {
 		{name: "nothing linked in, started alone", env: variables{"LOCKSTEP_RANK": "0", "LOCKSTEP_SIZE": "1"}, want: "single"},
 		{name: "mpirun -np 1 without backends", env: variables{"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}, want: "single"},
 		{name: "the preferred backend wins", backends: backends{"ring": started(1, 2), "mpi": started(2, 2)}, want: "mpi"},
-		{name: "one that was not started is passed over", backends: backends{"ring": started(1, 2), "mpi": idle(2)}, want: "ring"},
+		{name: "one that was not started is passed over", row: "G7", backends: backends{"ring": started(1, 2), "mpi": idle(2)}, want: "ring"},
 		{name: "any is spelled out", backends: backends{"ring": started(1, 2)}, cfg: group.Config{Backend: "any"}, want: "ring"},
 		{name: "equal preference goes by name", backends: backends{"b": started(1, 2), "a": started(1, 2)}, want: "a"},
 		{name: "a world of one is single", backends: backends{"ring": started(1, 1)}, cfg: group.Config{Strict: true}, want: "single"},
-		{name: "none started", backends: backends{"ring": idle(1), "mpi": idle(2)}, want: "single"},
+		{name: "none started", row: "G3", backends: backends{"ring": idle(1), "mpi": idle(2)}, want: "single"},
 		{name: "none started, strict", backends: backends{"ring": idle(1), "mpi": absent(2)}, cfg: group.Config{Strict: true},
 			fails: []string{"ring: FAKE is not set", "mpi: built without it"}},
 		{name: "started, preferred backend not built", backends: backends{"ring": idle(1), "mpi": absent(2)}, env: variables{"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"},
@@ -110,7 +112,7 @@ func TestInitChoice(t *testing.T) {
 		{name: "named, not the one that was started", backends: backends{"mpi": idle(1)}, cfg: group.Config{Backend: "mpi"},
 			env: variables{"MLX_RANK": "0", "MLX_HOSTFILE": "/h"}, fails: []string{"one of several", "MLX_RANK=0", "FAKE is not set"}},
 		{name: "named, wrong", backends: backends{"ring": failing(1, "MLX_RANK is \"-1\"")}, cfg: group.Config{Backend: "ring"}, fails: []string{"MLX_RANK is \"-1\""}},
-		{name: "unknown", backends: backends{"ring": idle(1), "mpi": idle(2)}, cfg: group.Config{Backend: "nonsense"}, fails: []string{`"nonsense"`, "any, mpi, ring"}},
+		{name: "unknown", row: "G2", backends: backends{"ring": idle(1), "mpi": idle(2)}, cfg: group.Config{Backend: "nonsense"}, fails: []string{`"nonsense"`, "any, mpi, ring"}},
 		{name: "unknown, nothing linked in", cfg: group.Config{Backend: "ring"}, fails: []string{`"ring"`, "group/all"}},
 
 		{name: "variable names one", backends: backends{"ring": started(1, 2), "mpi": started(2, 2)}, env: variables{"LOCKSTEP_BACKEND": "ring"}, want: "ring"},
@@ -125,6 +127,9 @@ func TestInitChoice(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			if c.row != "" {
+				conform.Row(t, c.row)
+			}
 			using(t, c.backends)
 			for name, value := range c.env {
 				t.Setenv(name, value)
@@ -160,6 +165,7 @@ func TestInitHandsOutCompleteConfig(t *testing.T) {
 }
 
 func TestInitTwiceGivesTheSameGroup(t *testing.T) {
+	conform.Row(t, "G5", "G6")
 	ring, mpi := started(1, 2), started(2, 3)
 	using(t, backends{"ring": ring, "mpi": mpi})
 	initialise := func(name string) *group.Group {
@@ -185,6 +191,7 @@ func TestInitTwiceGivesTheSameGroup(t *testing.T) {
 }
 
 func TestInitRemembersNoFailure(t *testing.T) {
+	conform.Row(t, "G8")
 	ring := idle(1)
 	using(t, backends{"ring": ring})
 	if g, err := group.Init(background(), group.Config{Backend: "ring"}); err != nil || g != group.Single() {
@@ -245,6 +252,7 @@ func TestInitEndsWithContext(t *testing.T) {
 }
 
 func TestDefault(t *testing.T) {
+	conform.Row(t, "G9")
 	using(t, nil)
 	if group.Default() != group.Single() {
 		t.Error("default is not the group of one")
@@ -273,6 +281,7 @@ func TestInitKeepsTheUsersDefault(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
+	conform.Row(t, "G1")
 	using(t, backends{})
 	group.Register("b", idle(1))
 	group.Register("a", absent(1))

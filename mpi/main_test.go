@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/internal/env"
 )
 
@@ -192,6 +193,7 @@ func TestInitWithoutLauncher(t *testing.T) {
 	if world != nil {
 		return
 	}
+	conform.Row(t, "G7")
 	b := &backend{}
 	if d := b.Detect(); !d.Available || d.Started {
 		t.Errorf("Detect gave %+v; want available and not started", d)

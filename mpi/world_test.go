@@ -20,6 +20,7 @@ import (
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/internal/reduce"
 )
 
@@ -54,6 +55,7 @@ var worldCases = []struct {
 	{"all to all", 1, transposes},
 	{"broadcasts of every length", 1, broadcasts},
 	{"counts above MPI's limit", 2, pieces},
+	{"a slow receiver", 2, slowReceiver},
 	{"the garbage collector runs during sums", 1, sumsWhileCollecting},
 	{"goroutines on groups of their own", 1, goroutines},
 	{"children between collectives", 1, children},
@@ -192,7 +194,15 @@ func broadcasts(t *testing.T, c *comm) {
 	}
 }
 
+func slowReceiver(t *testing.T, c *comm) {
+	conform.Row(t, "B19")
+	if err := grouptest.SlowReceiver(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+}
+
 func pieces(t *testing.T, c *comm) {
+	conform.Row(t, "R29")
 	defer func(n int) { pieceBytes = n }(pieceBytes)
 	pieceBytes = 1000
 	for _, n := range []int{0, 999, 1000, 1001, 2000, 2500, 5000, 123_456} {

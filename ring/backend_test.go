@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/internal/env"
 )
 
@@ -27,21 +28,25 @@ func TestEnvironments(t *testing.T) {
 	for name, c := range map[string]struct {
 		variables map[string]string
 		want      []string
+		rows      []string // of the conformance list
 	}{
-		"rank without a host file":  {map[string]string{env.MLXRank: "1"}, []string{env.MLXRank, "1", env.MLXHostFile, "not set"}},
-		"host file without a rank":  {map[string]string{env.MLXHostFile: hosts}, []string{env.MLXRank, "not set"}},
-		"rank beyond the host file": {map[string]string{env.MLXRank: "3", env.MLXHostFile: hosts}, []string{env.MLXRank + "=3", hosts, "2 ranks", "0 to 1"}},
-		"negative rank":             {map[string]string{env.MLXRank: "-1", env.MLXHostFile: hosts}, []string{env.MLXRank, `"-1"`, "0 to"}},
-		"rank that is no number":    {map[string]string{env.Rank: "abc", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"abc"`, "0 to 1"}},
-		"rank beyond the size":      {map[string]string{env.Rank: "2", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"2"`, "0 to 1"}},
-		"no meeting place":          {map[string]string{env.Rank: "0", env.Size: "2"}, []string{env.Coordinator, "not set"}},
-		"mpirun, no meeting place":  {map[string]string{env.OpenMPIRank: "0", env.OpenMPISize: "2"}, []string{env.OpenMPISize, env.Coordinator}},
-		"token that is not there":   {map[string]string{env.Rank: "0", env.Size: "1", env.TokenFile: "/nowhere/token"}, []string{env.TokenFile, "/nowhere/token"}},
-		"insecure with a word":      {map[string]string{env.Rank: "0", env.Size: "1", env.Insecure: "yes"}, []string{env.Insecure, `"yes"`}},
-		"shared memory by a word":   {map[string]string{env.Rank: "0", env.Size: "1", env.SharedMem: "off"}, []string{env.SharedMem, `"off"`}},
-		"timeout that is none":      {map[string]string{env.Rank: "0", env.Size: "1", env.Timeout: "soon"}, []string{env.Timeout, `"soon"`}},
+		"rank without a host file":  {map[string]string{env.MLXRank: "1"}, []string{env.MLXRank, "1", env.MLXHostFile, "not set"}, []string{"G4"}},
+		"host file without a rank":  {map[string]string{env.MLXHostFile: hosts}, []string{env.MLXRank, "not set"}, nil},
+		"rank beyond the host file": {map[string]string{env.MLXRank: "3", env.MLXHostFile: hosts}, []string{env.MLXRank + "=3", hosts, "2 ranks", "0 to 1"}, []string{"G11"}},
+		"negative rank":             {map[string]string{env.MLXRank: "-1", env.MLXHostFile: hosts}, []string{env.MLXRank, `"-1"`, "0 to"}, []string{"G11"}},
+		"MLX rank that is a word":   {map[string]string{env.MLXRank: "abc", env.MLXHostFile: hosts}, []string{env.MLXRank, `"abc"`, "0 to"}, []string{"G11"}},
+		"MLX rank that is empty":    {map[string]string{env.MLXRank: "", env.MLXHostFile: hosts}, []string{env.MLXRank, `""`, "0 to"}, []string{"G11"}},
+		"rank that is no number":    {map[string]string{env.Rank: "abc", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"abc"`, "0 to 1"}, nil},
+		"rank beyond the size":      {map[string]string{env.Rank: "2", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"2"`, "0 to 1"}, nil},
+		"no meeting place":          {map[string]string{env.Rank: "0", env.Size: "2"}, []string{env.Coordinator, "not set"}, nil},
+		"mpirun, no meeting place":  {map[string]string{env.OpenMPIRank: "0", env.OpenMPISize: "2"}, []string{env.OpenMPISize, env.Coordinator}, nil},
+		"token that is not there":   {map[string]string{env.Rank: "0", env.Size: "1", env.TokenFile: "/nowhere/token"}, []string{env.TokenFile, "/nowhere/token"}, nil},
+		"insecure with a word":      {map[string]string{env.Rank: "0", env.Size: "1", env.Insecure: "yes"}, []string{env.Insecure, `"yes"`}, nil},
+		"shared memory by a word":   {map[string]string{env.Rank: "0", env.Size: "1", env.SharedMem: "off"}, []string{env.SharedMem, `"off"`}, nil},
+		"timeout that is none":      {map[string]string{env.Rank: "0", env.Size: "1", env.Timeout: "soon"}, []string{env.Timeout, `"soon"`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			conform.Row(t, c.rows...)
 			alone(t)
 			for k, v := range c.variables {
 				t.Setenv(k, v)

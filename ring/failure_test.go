@@ -24,6 +24,7 @@ type proxy struct {
 	front net.Listener
 	back  string
 	limit atomic.Int64 // 0 for none
+	bytes atomic.Int64 // that have passed, either way
 	work  sync.WaitGroup
 }
 
@@ -67,6 +68,7 @@ func (p *proxy) copy(from, to net.Conn, left *atomic.Int64) {
 			to.Close()
 			return
 		}
+		p.bytes.Add(int64(n))
 		to.Write(buf[:n])
 		if err != nil {
 			closeWrite(to)

@@ -7,9 +7,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 func TestHostFiles(t *testing.T) {
+	conform.Row(t, "G13")
 	for name, c := range map[string]struct {
 		file string
 		want [][]string
@@ -30,6 +33,7 @@ func TestHostFiles(t *testing.T) {
 }
 
 func TestBadHostFiles(t *testing.T) {
+	conform.Row(t, "G12", "G13")
 	for name, c := range map[string]struct {
 		file string
 		want []string
@@ -63,6 +67,7 @@ func TestBadHostFiles(t *testing.T) {
 }
 
 func TestHostFileThatIsNotThere(t *testing.T) {
+	conform.Row(t, "G13")
 	_, err := HostFile(t.Context(), 0, "/nowhere/hosts.json", Config{})
 	wantError(t, err, "host file", "/nowhere/hosts.json", "no such file")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 // world is the communicator of this rank among the processes that were started together.
@@ -53,4 +54,14 @@ func TestWorldOfProcesses(t *testing.T) {
 		}
 		return []group.Communicator{c}
 	})
+}
+
+func TestASlowReceiver(t *testing.T) {
+	if world.Size() < 2 {
+		t.Skip("needs two ranks")
+	}
+	conform.Row(t, "B19")
+	if err := grouptest.SlowReceiver(t.Context(), world); err != nil {
+		t.Error(err)
+	}
 }

@@ -14,7 +14,7 @@ import (
 // allCases are the cases in the order in which they run: what others
 // rely on comes first, what ends a world last.
 func allCases() []testCase {
-	return slices.Concat(reduceCases(), gatherCases(), messageCases(), orderCases(), splitCases(), failureCases(), groupCases(), federatedCases())
+	return slices.Concat(reduceCases(), gatherCases(), messageCases(), orderCases(), splitCases(), failureCases(), groupCases(), federatedCases(), rowCases(), messageRowCases())
 }
 
 var ops = []group.Op{group.Sum, group.Mean, group.Max, group.Min}

@@ -18,6 +18,7 @@ func groupCases() []testCase {
 		{
 			name:  "group: reductions of typed slices",
 			rule:  "AllReduce of a slice combines it in place with the rules of its element type.",
+			rows:  []string{"B7"},
 			least: 1,
 			check: onGroup(typedReduce),
 		},
@@ -36,6 +37,7 @@ func groupCases() []testCase {
 		{
 			name:  "group: reduce scatter",
 			rule:  "ReduceScatter leaves a rank's slice of what AllReduce gives, and its input unchanged.",
+			rows:  []string{"C1", "C11"},
 			least: 1,
 			check: onGroup(reduceScatter),
 		},
@@ -62,12 +64,14 @@ func groupCases() []testCase {
 		{
 			name:  "group: messages of any length",
 			rule:  "Recv returns as many elements as were sent, also none.",
+			rows:  []string{"B5"},
 			least: 2,
 			check: onGroup(typedMessages),
 		},
 		{
 			name:  "group: message of another type or shape",
 			rule:  "An array of another type or shape than the receiver wants is an error that names both; it is dropped and the next one arrives whole.",
+			rows:  []string{"S10", "S11"},
 			least: 2,
 			check: onGroup(otherMessage),
 		},
@@ -86,6 +90,7 @@ func groupCases() []testCase {
 		{
 			name:  "group: negative keys of a split",
 			rule:  "A negative key stands for the rank itself.",
+			rows:  []string{"P5"},
 			least: 4,
 			most:  4,
 			needs: splitter,

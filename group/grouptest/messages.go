@@ -19,18 +19,21 @@ func messageCases() []testCase {
 		{
 			name:  "any rank to any rank",
 			rule:  "Every rank can send to every other rank.",
+			rows:  []string{"S16"},
 			least: 2,
 			check: anyToAny,
 		},
 		{
 			name:  "tags out of order",
 			rule:  "Recv takes the next message with its tag, whatever came before with other tags, also with tags of the module itself.",
+			rows:  []string{"B6"},
 			least: 2,
 			check: tagsOutOfOrder,
 		},
 		{
 			name:  "messages stay in order",
 			rule:  "Messages with the same peer and tag arrive in the order of sending, of whatever length, also of none.",
+			rows:  []string{"S21"},
 			least: 2,
 			check: inOrder,
 		},

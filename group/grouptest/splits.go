@@ -14,6 +14,7 @@ func splitCases() []testCase {
 		{
 			name:  "split into even and odd",
 			rule:  "Ranks with the same color form a communicator, ordered by key and then by old rank.",
+			rows:  []string{"P1"},
 			least: 2,
 			check: func(ctx context.Context, comm group.Communicator) error {
 				r, n := comm.Rank(), comm.Size()
@@ -23,6 +24,7 @@ func splitCases() []testCase {
 		{
 			name:  "split into pairs",
 			rule:  "Ranks with the same color form a communicator, ordered by key and then by old rank.",
+			rows:  []string{"P2", "P9"},
 			least: 2,
 			check: func(ctx context.Context, comm group.Communicator) error {
 				r, n := comm.Rank(), comm.Size()
@@ -32,6 +34,7 @@ func splitCases() []testCase {
 		{
 			name:  "split with reversed keys",
 			rule:  "The new ranks follow the keys.",
+			rows:  []string{"P3"},
 			least: 1,
 			check: func(ctx context.Context, comm group.Communicator) error {
 				last := comm.Size() - 1
@@ -41,6 +44,7 @@ func splitCases() []testCase {
 		{
 			name:  "split with equal keys",
 			rule:  "Equal keys keep the order of the old ranks.",
+			rows:  []string{"P4"},
 			least: 1,
 			check: func(ctx context.Context, comm group.Communicator) error {
 				return splitAndUse(ctx, comm, 3, 5, comm.Rank(), comm.Size())
@@ -67,12 +71,14 @@ func splitCases() []testCase {
 		{
 			name:  "split of a split",
 			rule:  "A split divides like the communicator that it came from, by its own ranks.",
+			rows:  []string{"P10"},
 			least: 2,
 			check: splitOfSplit,
 		},
 		{
 			name:  "sums over pairs, gathered over the others",
 			rule:  "Two divisions of the same ranks work side by side.",
+			rows:  []string{"P11"},
 			least: 4,
 			most:  8,
 			check: pairsAndQuads,
