@@ -10,6 +10,7 @@ import (
 	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/ops"
 )
 
@@ -40,6 +41,7 @@ func collectives(r rank, what string, before, want int64) int64 {
 }
 
 func TestCompiledCollectivesRunOncePerCall(t *testing.T) {
+	conform.Row(t, "O7")
 	sizes(t, worlds, func(r rank) {
 		n := float64(r.g.Size())
 		var calls atomic.Int32
@@ -60,6 +62,7 @@ func TestCompiledCollectivesRunOncePerCall(t *testing.T) {
 }
 
 func TestCompileMergesNoCollectives(t *testing.T) {
+	conform.Row(t, "O8")
 	sizes(t, worlds, func(r rank) {
 		f := only(transform.Compile(many(func(x *array.Array) *array.Array {
 			return ops.AllSum(x, r.g).Add(ops.AllSum(x, r.g))
@@ -70,6 +73,7 @@ func TestCompileMergesNoCollectives(t *testing.T) {
 }
 
 func TestCompileMergesNoMessages(t *testing.T) {
+	conform.Row(t, "O8")
 	world(t, 2, func(r rank) {
 		if r.r == 1 {
 			a, b := ops.Recv(0, r.g, dtype.Float64), ops.Recv(0, r.g, dtype.Float64)
@@ -84,6 +88,7 @@ func TestCompileMergesNoMessages(t *testing.T) {
 }
 
 func TestCompileDropsUnusedCollectives(t *testing.T) {
+	conform.Row(t, "O9")
 	sizes(t, worlds, func(r rank) {
 		f := only(transform.Compile(many(func(x *array.Array) *array.Array {
 			ops.AllMax(x, r.g)
@@ -97,6 +102,7 @@ func TestCompileDropsUnusedCollectives(t *testing.T) {
 }
 
 func TestCollectivesThatOneRankAloneUsesAreAMismatch(t *testing.T) {
+	conform.Row(t, "O9")
 	world(t, 2, func(r rank) {
 		f := transform.Compile(func(xs ...*array.Array) []*array.Array {
 			other := ops.AllMax(xs[0], r.g)
@@ -111,6 +117,7 @@ func TestCollectivesThatOneRankAloneUsesAreAMismatch(t *testing.T) {
 }
 
 func TestTheGroupIsPartOfTheCompiledCombination(t *testing.T) {
+	conform.Row(t, "O10")
 	world(t, 4, func(r rank) {
 		pair, err := r.g.Split(r.ctx, r.r/2, 0)
 		if err != nil {
@@ -134,6 +141,7 @@ func TestTheGroupIsPartOfTheCompiledCombination(t *testing.T) {
 }
 
 func TestEvaluatingInsideACompiledFunctionCommunicatesNothing(t *testing.T) {
+	conform.Row(t, "O11")
 	world(t, 2, func(r rank) {
 		if r.r == 1 {
 			return // rank 0 must not wait for it
@@ -255,6 +263,7 @@ func TestVMapOfCompiledCollectives(t *testing.T) {
 }
 
 func TestCheckpointRunsItsCollectivesTwice(t *testing.T) {
+	conform.Row(t, "O22")
 	sizes(t, worlds, func(r rank) {
 		n := float64(r.g.Size())
 		x := array.From([]float64{1, 2})

@@ -9,6 +9,7 @@ import (
 	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/ops"
 )
 
@@ -21,6 +22,7 @@ func valueAndGrad(f func(x *array.Array) *array.Array, x *array.Array) (value, g
 }
 
 func TestGradientOfAllSumPassesTheCotangent(t *testing.T) {
+	conform.Row(t, "O12")
 	world(t, 2, func(r rank) {
 		value, grad := valueAndGrad(func(x *array.Array) *array.Array {
 			return ops.AllSum(x, r.g).Square()
@@ -41,6 +43,7 @@ func TestGradientOfAllMeanDividesTheCotangent(t *testing.T) {
 }
 
 func TestGradientOfExtremaGoesToWhoHoldsThem(t *testing.T) {
+	conform.Row(t, "O13")
 	world(t, 2, func(r rank) {
 		x := by(r, vector(1, 5, 3), vector(4, 2, 3))
 		_, grad := valueAndGrad(func(x *array.Array) *array.Array { return ops.AllMax(x, r.g).Sum() }, x)
@@ -51,6 +54,7 @@ func TestGradientOfExtremaGoesToWhoHoldsThem(t *testing.T) {
 }
 
 func TestGradientOfGatherIsTheOwnSlice(t *testing.T) {
+	conform.Row(t, "A9", "A10")
 	world(t, 2, func(r rank) {
 		_, grad := valueAndGrad(func(x *array.Array) *array.Array { return ops.AllGather(x, r.g).SliceAxis(0, 0, 1).Sum() }, array.Scalar(1.0))
 		same(r, "scalar", grad, by(r, []float64{1}, []float64{0}))
@@ -61,6 +65,7 @@ func TestGradientOfGatherIsTheOwnSlice(t *testing.T) {
 }
 
 func TestGradientOfSumScatterIsGathered(t *testing.T) {
+	conform.Row(t, "C7")
 	world(t, 2, func(r rank) {
 		w := by(r, vector(1, 2), vector(3, 4))
 		x := by(r, vector(1, 2, 3, 4), vector(10, 20, 30, 40))
@@ -70,6 +75,7 @@ func TestGradientOfSumScatterIsGathered(t *testing.T) {
 }
 
 func TestSumGradients(t *testing.T) {
+	conform.Row(t, "O19", "O20")
 	world(t, 2, func(r rank) {
 		x := vector(7, 8)
 		y := ops.SumGradients(x, r.g)
@@ -84,6 +90,7 @@ func TestSumGradients(t *testing.T) {
 }
 
 func TestSecondDerivative(t *testing.T) {
+	conform.Row(t, "O18")
 	world(t, 2, func(r rank) {
 		cube := func(x *array.Array) *array.Array {
 			y := ops.AllSum(x, r.g)
@@ -97,6 +104,7 @@ func TestSecondDerivative(t *testing.T) {
 }
 
 func TestTangents(t *testing.T) {
+	conform.Row(t, "O14", "O15", "A11", "C8")
 	world(t, 2, func(r rank) {
 		jvp := func(f func(*array.Array, *group.Group) *array.Array, x, dx *array.Array) *array.Array {
 			_, dy := transform.JVP(func(xs ...*array.Array) []*array.Array {
@@ -131,6 +139,7 @@ func batched(f func(*array.Array, *group.Group) *array.Array, r rank, x *array.A
 }
 
 func TestVMapOfGatherNeverTouchesTheBatchAxis(t *testing.T) {
+	conform.Row(t, "A12", "A13", "A14")
 	world(t, 2, func(r rank) {
 		scale := by(r, 1.0, 10.0)
 		x := array.From([]float64{1, 2, 3, 4, 5, 6}, 3, 2).MulScalar(scale)
@@ -141,6 +150,7 @@ func TestVMapOfGatherNeverTouchesTheBatchAxis(t *testing.T) {
 }
 
 func TestVMapOfScatterNeverTouchesTheBatchAxis(t *testing.T) {
+	conform.Row(t, "C9")
 	world(t, 2, func(r rank) {
 		x := array.From([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 3, 4)
 		same(r, "rows", batched(ops.SumScatter, r, x, 0, 0), by(r, []float64{2, 4, 10, 12, 18, 20}, []float64{6, 8, 14, 16, 22, 24}), 3, 2)
@@ -181,6 +191,7 @@ func TestTracingCommunicatesNothing(t *testing.T) {
 }
 
 func TestEvaluatingInsideATracedFunctionIsAnError(t *testing.T) {
+	conform.Row(t, "O11")
 	world(t, 2, func(r rank) {
 		var inside error
 		valueAndGrad(func(x *array.Array) *array.Array {

@@ -16,6 +16,9 @@ import (
 // most is the largest number of ranks that a world can have.
 const most = math.MaxInt
 
+// large is the length in bytes of a message of many among n ranks.
+func large(n int) int { return 8 << 20 / n }
+
 // patience is how long operations may wait for peers.
 const patience = 10 * time.Second
 

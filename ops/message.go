@@ -19,7 +19,7 @@ const tag = 0
 // send whose result nobody evaluates never happens. Type and shape travel ahead
 // of the elements. Messages to one rank leave in the order in which they were
 // recorded, and wait for no collective. dst must be another rank of the group.
-// There is no derivative.
+// There is no derivative. Under vmap one message has all examples, along axis 0.
 func Send(x *array.Array, dst int, g *group.Group) *array.Array {
 	g, err := peer(g, "destination", dst)
 	if err != nil {
@@ -31,7 +31,8 @@ func Send(x *array.Array, dst int, g *group.Group) *array.Array {
 // Recv receives an array from rank src of g when it is evaluated. The message must
 // have the given type and shape; another one is dropped with an error that names
 // the sender and both, and the next can be received. Messages from one rank arrive
-// in the order in which they were recorded. There is no derivative.
+// in the order in which they were recorded. There is no derivative. To vmap a receive
+// is a constant: it happens once, for all examples.
 func Recv(src int, g *group.Group, t dtype.Type, shape ...int) *array.Array {
 	g, err := peer(g, "source", src)
 	if err != nil {
@@ -83,9 +84,9 @@ func (p send) Eval(ctx context.Context, in, out []array.View) error {
 	return p.g.SendMessage(ctx, p.dst, tag, in[0].DType, in[0].Shape, in[0].Bytes())
 }
 
-// VMap sends one message with all examples; the receiver must ask for that shape.
+// VMap sends one message with all examples, wherever their axis was.
 func (p send) VMap(in []*array.Array, axes []int) ([]*array.Array, []int, error) {
-	return array.Apply(p, in[0]), axes, nil
+	return array.Apply(p, in[0].MoveAxis(axes[0], 0)), []int{0}, nil
 }
 
 type recv struct {

@@ -13,10 +13,12 @@ import (
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/ops"
 )
 
 func TestReductionsOfTwoRanks(t *testing.T) {
+	conform.Row(t, "R1", "R28")
 	world(t, 2, func(r rank) {
 		x := array.From(by(r, []float32{1, 2}, []float32{3, 4}))
 		same(r, "sum", ops.AllSum(x, r.g), []float32{4, 6}, 2)
@@ -28,6 +30,7 @@ func TestReductionsOfTwoRanks(t *testing.T) {
 }
 
 func TestReductionOfScalarsAndEmptyArrays(t *testing.T) {
+	conform.Row(t, "R3", "R18")
 	sizes(t, []int{2, 3, 8}, func(r rank) {
 		n := r.g.Size()
 		same(r, "scalar", ops.AllSum(array.Scalar(int32(3)), r.g), []int32{int32(3 * n)})
@@ -38,6 +41,7 @@ func TestReductionOfScalarsAndEmptyArrays(t *testing.T) {
 }
 
 func TestReductionOfViews(t *testing.T) {
+	conform.Row(t, "R19", "R20")
 	world(t, 2, func(r rank) {
 		scale := float32(math.Pow10(r.r))
 		x := array.From([]float32{scale, 2 * scale, 3 * scale, 4 * scale}, 2, 2)
@@ -60,6 +64,7 @@ func TestMeanOfIntegersIsFloat32(t *testing.T) {
 }
 
 func TestGroupOfOneReturnsTheArgument(t *testing.T) {
+	conform.Row(t, "R25", "A8", "C5", "O21")
 	x := array.From([]float32{1, 2})
 	for name, y := range map[string]*array.Array{
 		"all_sum":       ops.AllSum(x, group.Single()),
@@ -77,6 +82,7 @@ func TestGroupOfOneReturnsTheArgument(t *testing.T) {
 }
 
 func TestGather(t *testing.T) {
+	conform.Row(t, "A2", "A3", "A5")
 	world(t, 2, func(r rank) {
 		same(r, "matrix", ops.AllGather(array.From(by(r, []int8{1, 2}, []int8{3, 4}), 1, 2), r.g), []int8{1, 2, 3, 4}, 2, 2)
 		same(r, "scalar", ops.AllGather(array.Scalar(by(r, 5.0, 7.0)), r.g), []float64{5, 7}, 2)
@@ -86,6 +92,7 @@ func TestGather(t *testing.T) {
 }
 
 func TestSumScatter(t *testing.T) {
+	conform.Row(t, "C1", "C3", "C4", "C11")
 	world(t, 2, func(r rank) {
 		x := array.From(by(r, []float32{1, 2, 3, 4}, []float32{10, 20, 30, 40}))
 		y := ops.SumScatter(x, r.g)
@@ -106,12 +113,12 @@ func TestSumScatter(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
+	conform.Row(t, "S1", "S2")
 	world(t, 2, func(r rank) {
 		x, y := array.Ones(dtype.Float32, 10), array.Ones(dtype.Float32, 5, 5).AddScalar(2)
 		for round := range 10 {
 			if round%2 == r.r {
-				x = x.MulScalar(2)
-				if err := array.Eval(r.ctx, y, ops.Send(x, 1-r.r, r.g)); err != nil {
+				if err := array.Eval(r.ctx, y, ops.Send(x.MulScalar(2), 1-r.r, r.g)); err != nil {
 					r.Error(err)
 				}
 			} else {
@@ -121,17 +128,16 @@ func TestMessages(t *testing.T) {
 				r.Error(err)
 			}
 		}
-		want, _ := array.Item[float32](r.ctx, x.Max())
-		if want != by[float32](r, 512, 1024) && want != by[float32](r, 1024, 512) {
-			r.Errorf("after ten rounds rank %d has %v", r.r, want)
-		}
+		same(r, "after ten rounds", array.Stack([]*array.Array{x.Max(), x.Min()}, 0), by(r, []float32{1024, 1024}, []float32{512, 512}), 2)
+		same(r, "the work beside", array.Stack([]*array.Array{y.Max(), y.Min()}, 0), []float32{3, 3}, 2)
 	})
 }
 
 func TestEveryRankReceivesThenSendsInOneEvaluation(t *testing.T) {
-	sizes(t, []int{2, 3, 5, 8}, func(r rank) {
+	conform.Row(t, "S22")
+	sizes(t, []int{2, 3, 4, 5, 8}, func(r rank) {
 		n := r.g.Size()
-		x := array.Full(float64(r.r), dtype.Float32, 1<<18)
+		x := array.Full(float64(r.r), dtype.Float32, large(n)/4)
 		got := ops.RecvLike(x, (r.r+n-1)%n, r.g)
 		sent := ops.Send(x, (r.r+1)%n, r.g)
 		if err := array.Eval(r.ctx, got, sent); err != nil {
@@ -143,6 +149,7 @@ func TestEveryRankReceivesThenSendsInOneEvaluation(t *testing.T) {
 }
 
 func TestMessagesKeepTheOrderOfTheirRecords(t *testing.T) {
+	conform.Row(t, "S21")
 	world(t, 2, func(r rank) {
 		if r.r == 0 {
 			a, b := ops.Send(array.Scalar(1.0), 1, r.g), ops.Send(array.Scalar(2.0), 1, r.g)
@@ -157,6 +164,7 @@ func TestMessagesKeepTheOrderOfTheirRecords(t *testing.T) {
 }
 
 func TestMismatchedMessageIsDroppedAndTheNextArrives(t *testing.T) {
+	conform.Row(t, "S10", "S11", "S12")
 	for name, want := range inOrder(map[string]array.Spec{
 		"other type":  {Shape: []int{2, 3}, DType: dtype.Int32},
 		"other shape": {Shape: []int{3, 2}, DType: dtype.Float32},
@@ -228,6 +236,7 @@ func TestCloseTellsOfSendsThatNobodyEvaluated(t *testing.T) {
 }
 
 func TestWrongPeersAreFoundWhenBuilt(t *testing.T) {
+	conform.Row(t, "S7", "S8", "S9")
 	world(t, 2, func(r rank) {
 		x := array.Scalar(1.0)
 		for name, c := range map[string]struct {
@@ -258,6 +267,7 @@ func outside(r rank) *group.Group {
 }
 
 func TestOneCommunicationHoweverOftenRead(t *testing.T) {
+	conform.Row(t, "R26")
 	world(t, 2, func(r rank) {
 		x := array.Scalar(by(r, 1.0, 2.0))
 		y := ops.AllSum(x, r.g)
@@ -270,6 +280,7 @@ func TestOneCommunicationHoweverOftenRead(t *testing.T) {
 }
 
 func TestCollectivesRunInRecordOrderWhateverIsReadFirst(t *testing.T) {
+	conform.Row(t, "O1", "O3")
 	world(t, 2, func(r rank) {
 		var xs []*array.Array
 		for i := range 30 {
@@ -306,6 +317,7 @@ func TestTwoGroupsInterleavedEitherWay(t *testing.T) {
 }
 
 func TestRanksThatDisagreeAllLearnWhatEachCalled(t *testing.T) {
+	conform.Row(t, "R22", "R23", "R24", "A7")
 	cases := map[string]struct {
 		call  func(r rank) *array.Array
 		words []string
@@ -348,6 +360,7 @@ func TestRanksThatDisagreeAllLearnWhatEachCalled(t *testing.T) {
 }
 
 func TestPeersLearnOfAMistakeAtOnce(t *testing.T) {
+	conform.Row(t, "O26", "O24")
 	world(t, 3, func(r rank) {
 		x := array.Ones(dtype.Float32, 2)
 		if r.r == 2 {

@@ -20,6 +20,9 @@ var (
 	most     int
 )
 
+// large is the length in bytes of a message of many among n ranks.
+func large(n int) int { return 128 << 20 / n }
+
 // patience is how long operations may wait for peers.
 const patience = 20 * time.Second
 
