@@ -142,18 +142,20 @@ func (s summed) Forward(x *array.Array) *array.Array {
 
 func TestConvolutionsByRule(t *testing.T) {
 	conform.Row(t, "Q4")
+	channels := []int{3, 128, 128, 128, 3}
+	full := nn.NewSequential()
+	for i, key := range random.NewKey(1).Split(4) {
+		l := nn.NewConv2d(key, channels[i], channels[i+1], 3, true, array.ConvOptions{Padding: []int{1}})
+		l.Bias = normal(uint64(i), channels[i+1]).MulScalar(0.1)
+		full.Layers = append(full.Layers, l)
+	}
+	x := normal(9, 4, 16, 16, 3)
+	y := full.Forward(x)
+	ready(t, append(nn.Parameters(full).Arrays(), x, y)...)
 	worlds(t, []int{1, 2, 4}, func(t *testing.T, g *group.Group) {
-		channels := []int{3, 128, 128, 128, 3}
-		o := array.ConvOptions{Padding: []int{1}}
-		var full, part []*nn.Conv2d
-		for i, key := range random.NewKey(1).Split(4) {
-			for _, to := range []*[]*nn.Conv2d{&full, &part} {
-				l := nn.NewConv2d(key, channels[i], channels[i+1], 3, true, o)
-				l.Bias = normal(uint64(i), channels[i+1]).MulScalar(0.1)
-				*to = append(*to, l)
-			}
-		}
-		for i, l := range part {
+		var part []*nn.Conv2d
+		for i := range 4 {
+			l := *full.Layers[i].(*nn.Conv2d)
 			rule := func(path string, _ *array.Array) *nn.Cut {
 				switch {
 				case i%2 == 0:
@@ -163,24 +165,17 @@ func TestConvolutionsByRule(t *testing.T) {
 				}
 				return nil
 			}
-			if err := nn.ShardInplaceBy(l, rule, g); err != nil {
+			if err := nn.ShardInplaceBy(&l, rule, g); err != nil {
 				t.Error(err)
 				return
 			}
-		}
-		x := normal(9, 4, 16, 16, 3)
-		y := x
-		for _, l := range full {
-			y = l.Forward(y)
+			near(t, "gathered filters", nn.FullParameters(&l)[0].Array, nn.Parameters(full.Layers[i])[0].Array, 0, 0)
+			part = append(part, &l)
 		}
 		z := part[0].Forward(ops.SumGradients(x, g))
 		z = summed{part[1], g}.Forward(z)
 		z = part[2].Forward(z)
-		z = summed{part[3], g}.Forward(z)
-		near(t, "output", z, y, 1e-6, 1e-4)
-		for i, l := range part {
-			near(t, "gathered filters", nn.FullParameters(l)[0].Array, full[i].Weight, 0, 0)
-		}
+		near(t, "output", summed{part[3], g}.Forward(z), y, 1e-6, 1e-4)
 	})
 }
 

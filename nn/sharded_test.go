@@ -80,77 +80,115 @@ func TestShardedToAllLinear(t *testing.T) {
 	})
 }
 
+// ready evaluates arrays that all ranks of a world read.
+func ready(t *testing.T, xs ...*array.Array) {
+	t.Helper()
+	if err := array.Eval(t.Context(), xs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestShardedLinearAgainstTheWhole(t *testing.T) {
 	conform.Row(t, "L5", "L11")
-	for _, bias := range []bool{true, false} {
-		worlds(t, []int{1, 2, 3, 4}, func(t *testing.T, g *group.Group) {
-			dims := 1024
-			if dims%g.Size() != 0 {
-				dims = 1023
-			}
-			full := nn.NewLinear(random.NewKey(1), dims, dims, bias)
-			x := normal(2, 4, dims)
-			y := full.Forward(x)
+	for _, c := range []struct {
+		dims  int
+		bias  bool
+		sizes []int
+	}{{1024, true, []int{1, 2, 4}}, {1024, false, []int{2}}, {1023, true, []int{3}}} {
+		full := nn.NewLinear(random.NewKey(1), c.dims, c.dims, c.bias)
+		x := normal(2, 4, c.dims)
+		y := full.Forward(x)
+		ready(t, append(nn.Parameters(full).Arrays(), x, y)...)
+		worlds(t, c.sizes, func(t *testing.T, g *group.Group) {
 			out := shard(t, full, nn.AllToSharded, g)
 			near(t, "all to sharded", out.Forward(x), mine(y, -1, g), 1e-6, 1e-4)
 			in := shard(t, full, nn.ShardedToAll, g)
-			near(t, "sharded to all", in.Forward(mine(x, -1, g)), y, 1e-5, 1e-4)
+			near(t, "sharded to all", in.Forward(mine(x, -1, g)), y, 1e-6, 1e-4)
 			for _, l := range []nn.Module{out, in} {
-				if has := nn.Parameters(l).Get("bias") != nil; has != bias {
+				if has := nn.Parameters(l).Get("bias") != nil; has != c.bias {
 					t.Errorf("%v: a bias is there: %v", l, has)
 				}
 			}
-			drawn, err := nn.NewAllToShardedLinear(random.NewKey(1), dims, dims, bias, g)
-			drawn2, err2 := nn.NewShardedToAllLinear(random.NewKey(1), dims, dims, bias, g)
-			if err != nil || err2 != nil {
-				t.Errorf("drawn: %v, %v", err, err2)
-				return
-			}
-			near(t, "drawn all to sharded", drawn.Forward(x), mine(y, -1, g), 1e-6, 1e-4)
-			near(t, "drawn sharded to all", drawn2.Forward(mine(x, -1, g)), y, 1e-5, 1e-4)
 		})
 	}
 }
 
+// All ranks draw one layer.
+func TestDrawnShardsAreThoseOfTheDrawnLayer(t *testing.T) {
+	worlds(t, []int{1, 2, 3, 4}, func(t *testing.T, g *group.Group) {
+		key, in, out, q := random.NewKey(1), 384, 24, array.Quantization{GroupSize: 32, Bits: 8}
+		full := nn.NewLinear(key, in, out, true)
+		packed, err := nn.QuantizedFromLinear(full, q)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, c := range []struct {
+			name string
+			from nn.Module
+			how  nn.Sharding
+			make func() (nn.Module, error)
+		}{
+			{"all to sharded", full, nn.AllToSharded, func() (nn.Module, error) { return nn.NewAllToShardedLinear(key, in, out, true, g) }},
+			{"sharded to all", full, nn.ShardedToAll, func() (nn.Module, error) { return nn.NewShardedToAllLinear(key, in, out, true, g) }},
+			{"quantized all to sharded", packed, nn.AllToSharded, func() (nn.Module, error) { return nn.NewQuantizedAllToShardedLinear(key, in, out, true, q, g) }},
+			{"quantized sharded to all", packed, nn.ShardedToAll, func() (nn.Module, error) { return nn.NewQuantizedShardedToAllLinear(key, in, out, true, q, g) }},
+		} {
+			drawn, err := c.make()
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			want := shard(t, c.from, c.how, g)
+			if err := nn.Parameters(want).Same(nn.Parameters(drawn)); err != nil || fmt.Sprint(drawn) != fmt.Sprint(want) {
+				t.Errorf("%s: drawn is %v, want %v: %v", c.name, drawn, want, err)
+				continue
+			}
+			for i, leaf := range nn.Parameters(drawn) {
+				near(t, c.name+" "+leaf.Path, leaf.Array, nn.Parameters(want)[i].Array, 0, 0)
+			}
+		}
+	})
+}
+
 func TestQuantizedShardedLinearAgainstTheWhole(t *testing.T) {
 	conform.Row(t, "L6", "L10")
-	for _, q := range []array.Quantization{
-		{}, {GroupSize: 32, Bits: 8}, {GroupSize: 128, Bits: 2},
-		{GroupSize: 32, Bits: 3}, {GroupSize: 64, Bits: 5}, {GroupSize: 64, Bits: 6},
+	for _, c := range []struct {
+		q       array.Quantization
+		in, out int
+		sizes   []int
+	}{
+		{array.Quantization{}, 1024, 1024, []int{1, 2, 4}},
+		{array.Quantization{GroupSize: 32, Bits: 8}, 1024, 1024, []int{2}},
+		{array.Quantization{GroupSize: 64, Bits: 4}, 768, 96, []int{3}},
+		{array.Quantization{GroupSize: 128, Bits: 2}, 512, 64, []int{2, 4}},
+		{array.Quantization{GroupSize: 32, Bits: 3}, 512, 64, []int{2, 4}},
+		{array.Quantization{GroupSize: 64, Bits: 5}, 512, 64, []int{2, 4}},
+		{array.Quantization{GroupSize: 64, Bits: 6}, 512, 64, []int{2, 4}},
 	} {
-		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
-			worlds(t, []int{1, 2, 3, 4}, func(t *testing.T, g *group.Group) {
-				in, out := 1024, 256
-				if g.Size() == 3 {
-					in, out = 768, 48
+		t.Run(fmt.Sprintf("%+v", c.q), func(t *testing.T) {
+			full, err := nn.NewQuantizedLinear(random.NewKey(3), c.in, c.out, true, c.q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slope := func(f nn.Module, x *array.Array) *array.Array {
+				return transform.Grad(func(x *array.Array) *array.Array { return f.Forward(x).Square().Sum() })(x)
+			}
+			x := normal(4, 4, c.in)
+			y, dx := full.Forward(x), slope(full, x)
+			ready(t, append(nn.Parameters(full).Arrays(), x, y, dx)...)
+			worlds(t, c.sizes, func(t *testing.T, g *group.Group) {
+				out := shard(t, full, nn.AllToSharded, g)
+				near(t, "all to sharded", out.Forward(x), mine(y, -1, g), 1e-6, 1e-4)
+				in := shard(t, full, nn.ShardedToAll, g)
+				near(t, "sharded to all", in.Forward(mine(x, -1, g)), y, 1e-6, 1e-4)
+				near(t, "gradient through all to sharded", slope(out, x), dx, 1e-5, 1e-4)
+				near(t, "gradient through sharded to all", slope(in, mine(x, -1, g)), mine(dx, -1, g), 1e-5, 1e-4)
+				for _, have := range []array.Quantization{out.(*nn.QuantizedAllToShardedLinear).Quantization, in.(*nn.QuantizedShardedToAllLinear).Quantization} {
+					if have != full.Quantization {
+						t.Errorf("settings are %+v, want %+v", have, full.Quantization)
+					}
 				}
-				full, err := nn.NewQuantizedLinear(random.NewKey(3), in, out, true, q)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				x := normal(4, 4, in)
-				y := full.Forward(x)
-				parts := shard(t, full, nn.AllToSharded, g)
-				near(t, "all to sharded", parts.Forward(x), mine(y, -1, g), 1e-6, 1e-4)
-				sums := shard(t, full, nn.ShardedToAll, g)
-				near(t, "sharded to all", sums.Forward(mine(x, -1, g)), y, 1e-5, 1e-4)
-				a, errA := nn.NewQuantizedAllToShardedLinear(random.NewKey(3), in, out, true, q, g)
-				b, errB := nn.NewQuantizedShardedToAllLinear(random.NewKey(3), in, out, true, q, g)
-				if errA != nil || errB != nil {
-					t.Errorf("drawn: %v, %v", errA, errB)
-					return
-				}
-				near(t, "drawn all to sharded", a.Forward(x), mine(y, -1, g), 1e-6, 1e-4)
-				near(t, "drawn sharded to all", b.Forward(mine(x, -1, g)), y, 1e-5, 1e-4)
-				if a.Quantization != full.Quantization || b.Quantization != full.Quantization {
-					t.Errorf("settings %+v and %+v, want %+v", a.Quantization, b.Quantization, full.Quantization)
-				}
-				dx := func(f nn.Module, x *array.Array) *array.Array {
-					return transform.Grad(func(x *array.Array) *array.Array { return f.Forward(x).Square().Sum() })(x)
-				}
-				near(t, "gradient through sharded to all", dx(sums, mine(x, -1, g)), mine(dx(full, x), -1, g), 1e-4, 1e-4)
-				near(t, "gradient through all to sharded", dx(parts, x), dx(full, x), 1e-4, 1e-4)
 			})
 		})
 	}
