@@ -14,7 +14,7 @@ const settingsBytes = 256
 
 // settings is what must be the same on all ranks.
 func (o options) settings(t *task) string {
-	return fmt.Sprintf("-model %s -steps %d -batch %d -lr %v -seed %d, data %s", o.model, o.steps, o.batch, o.rate, o.seed, t.digest)
+	return fmt.Sprintf("-model %s -steps %d -batch %d -lr %v -seed %d -tp %d, data %s", o.model, o.steps, o.batch, o.rate, o.seed, o.tensor, t.digest)
 }
 
 // agree compares what the ranks were started with. A rank with another batch or

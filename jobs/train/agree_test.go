@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
 		"another seed":          {func(o *options, _ *task) { o.seed = 0 }, "-seed 0"},
 		"another learning rate": {func(o *options, _ *task) { o.rate = 3.0000000000000005e-3 }, "-lr 0.0030000000000000005"},
 		"other data":            {func(_ *options, t *task) { t.digest = digest([]byte("b")) }, "data 3e23e8160039"},
+		"models over more":      {func(o *options, _ *task) { o.tensor = 3 }, "-tp 3"},
 		"nothing":               {func(o *options, _ *task) { o.backend, o.json = "ring", true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +57,7 @@ func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
 }
 
 func TestSettingsFitIntoTheirRoom(t *testing.T) {
-	o := options{model: "gpt", steps: maxSteps, batch: maxBatch, rate: 2.2250738585072014e-308, seed: 1<<64 - 1}
+	o := options{model: "gpt", steps: maxSteps, batch: maxBatch, tensor: math.MaxInt, rate: 2.2250738585072014e-308, seed: 1<<64 - 1}
 	if n := len(o.settings(&task{digest: digest(nil)})); n >= settingsBytes {
 		t.Errorf("%d bytes", n)
 	}

@@ -68,7 +68,7 @@ func newTrial(t *testing.T, o options) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newTrainer(o, task, group.Single())
+	return newTrainer(o, task, dataParallel(group.Single()))
 }
 
 // within reports whether two numbers differ by less than a millionth of a scale.

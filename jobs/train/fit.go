@@ -19,7 +19,7 @@ import (
 type trainer struct {
 	options
 	*task
-	g     *group.Group
+	*layout
 	order order
 	opt   optim.Optimizer
 	state tree.Tree
@@ -29,21 +29,21 @@ type trainer struct {
 	average func(grads tree.Tree, g *group.Group) tree.Tree
 }
 
-func newTrainer(o options, t *task, g *group.Group) *trainer {
+func newTrainer(o options, t *task, l *layout) *trainer {
 	opt := optim.AdamW{Rate: optim.Constant(o.rate)}
 	return &trainer{
-		options: o, task: t, g: g,
+		options: o, task: t, layout: l,
 		order:   order{seed: o.seed, examples: t.examples},
 		opt:     opt,
 		state:   opt.Init(nn.Parameters(t.model)),
-		start:   g.Stats(),
+		start:   l.stats(),
 		average: nn.AverageGradients,
 	}
 }
 
 // fit trains for the given number of steps and reports.
-func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) error {
-	tr := newTrainer(o, t, g)
+func fit(ctx context.Context, o options, t *task, l *layout, r *report) error {
+	tr := newTrainer(o, t, l)
 	var loss float32
 	var err error
 	for step := range o.steps {
@@ -59,7 +59,7 @@ func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) err
 		return err
 	}
 	end.Loss = number(loss)
-	if g.IsLeader() {
+	if l.world.IsLeader() {
 		if end.Sample, err = t.sample(ctx); err != nil {
 			return err
 		}
@@ -75,10 +75,10 @@ func fit(ctx context.Context, o options, t *task, g *group.Group, r *report) err
 
 // step takes one optimizer step and returns the mean loss of the whole batch.
 func (t *trainer) step(ctx context.Context, step int) (float32, error) {
-	examples := t.order.batch(step, t.options.batch, t.g.Rank(), t.g.Size())
+	examples := t.order.batch(step, t.options.batch, t.replicas.Rank(), t.replicas.Size())
 	loss, grads := nn.ValueAndGrad(t.task.model, t.loss)(t.inputs(examples)...)
-	grads = t.average(grads, t.g)
-	loss = ops.AllMean(loss, t.g)
+	grads = t.average(grads, t.replicas)
+	loss = ops.AllMean(loss, t.replicas)
 	params, state, err := t.opt.Update(nn.Parameters(t.task.model), grads, t.state)
 	if err != nil {
 		return 0, err
@@ -95,18 +95,23 @@ func (t *trainer) step(ctx context.Context, step int) (float32, error) {
 	return array.Item[float32](ctx, loss)
 }
 
-// outcome compares the ranks' parameters and gathers what each has consumed.
+// outcome compares the ranks' parameters, those of the whole model, and gathers what
+// each rank has consumed.
 func (t *trainer) outcome(ctx context.Context) (outcome, error) {
-	stats := t.g.Stats()
-	sum, err := hash(ctx, nn.Parameters(t.task.model))
+	stats := t.stats()
+	full := nn.FullParameters(t.task.model)
+	sum, err := hash(ctx, full)
 	if err != nil {
 		return outcome{}, err
 	}
-	sums, err := group.AllGather(ctx, t.g, sum[:])
+	if err := t.learnt(full); err != nil {
+		return outcome{}, err
+	}
+	sums, err := group.AllGather(ctx, t.world, sum[:])
 	if err != nil {
 		return outcome{}, err
 	}
-	rows, err := group.AllGather(ctx, t.g, []int64{t.rows})
+	rows, err := group.AllGather(ctx, t.world, []int64{t.rows})
 	if err != nil {
 		return outcome{}, err
 	}

@@ -53,7 +53,12 @@ func trainRank(t *testing.T, o options, g *group.Group, average func(tree.Tree, 
 	if err != nil {
 		return end, err
 	}
-	tr := newTrainer(o, task, g)
+	l, err := o.arrange(t.Context(), task, g)
+	if err != nil {
+		return end, err
+	}
+	defer l.close()
+	tr := newTrainer(o, task, l)
 	if average != nil {
 		tr.average = average
 	}
@@ -73,8 +78,8 @@ func near(a, b float32) bool { return math.Abs(float64(a-b)) <= 1e-3*math.Abs(fl
 
 func TestWorldsLearnAsOneProcess(t *testing.T) {
 	for _, o := range []options{
-		{model: "gpt", steps: 3, batch: 4, rate: 3e-3},
-		{model: "mlp", steps: 20, batch: 8, rate: 3e-3},
+		{model: "gpt", steps: 3, batch: 4, rate: 3e-3, tensor: 1},
+		{model: "mlp", steps: 20, batch: 8, rate: 3e-3, tensor: 1},
 	} {
 		one := trainWorld(t, o, 1, nil)[0]
 		for _, ranks := range []int{2, 4} {
@@ -100,7 +105,7 @@ func TestWorldsLearnAsOneProcess(t *testing.T) {
 }
 
 func TestRanksDifferWithoutAveraging(t *testing.T) {
-	o := options{model: "mlp", steps: 2, batch: 8, rate: 3e-3}
+	o := options{model: "mlp", steps: 2, batch: 8, rate: 3e-3, tensor: 1}
 	alone := func(grads tree.Tree, _ *group.Group) tree.Tree { return grads }
 	ends := trainWorld(t, o, 4, alone)
 	sums := map[string]bool{}
@@ -128,7 +133,7 @@ func TestRanksThatDifferInTheEndHaveFailed(t *testing.T) {
 			}
 			g := group.NewWith(comm, group.Config{Timeout: time.Minute})
 			defer g.Close()
-			errs[rank] = fit(t.Context(), o, task, g, &report{options: o, task: task, out: io.Discard, g: g})
+			errs[rank] = fit(t.Context(), o, task, dataParallel(g), &report{options: o, task: task, out: io.Discard, g: g})
 		})
 	}
 	wait.Wait()
@@ -140,7 +145,7 @@ func TestRanksThatDifferInTheEndHaveFailed(t *testing.T) {
 }
 
 func TestTheSameRunTwiceHasTheSameBits(t *testing.T) {
-	o := options{model: "gpt", steps: 2, batch: 2, rate: 3e-3, seed: 9}
+	o := options{model: "gpt", steps: 2, batch: 2, rate: 3e-3, tensor: 1, seed: 9}
 	a, b := trainWorld(t, o, 2, nil), trainWorld(t, o, 2, nil)
 	if a[0].SHA256 != b[0].SHA256 || !slices.Equal(a[0].losses, b[0].losses) {
 		t.Errorf("first %v, then %v", a[0], b[0])
@@ -165,13 +170,13 @@ func TestHashIsOverFloat32InOrder(t *testing.T) {
 }
 
 func TestTheClassifierLearns(t *testing.T) {
-	o := options{model: "mlp", steps: 300, batch: 32, rate: 3e-3}
+	o := options{model: "mlp", steps: 300, batch: 32, rate: 3e-3, tensor: 1}
 	task, err := o.task()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &report{options: o, task: task, out: io.Discard, g: group.Single()}
-	if err := fit(t.Context(), o, task, group.Single(), r); err != nil {
+	if err := fit(t.Context(), o, task, dataParallel(group.Single()), r); err != nil {
 		t.Fatal(err)
 	}
 	var right, of int
@@ -195,7 +200,7 @@ func BenchmarkStep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			tr := newTrainer(o, t, group.Single())
+			tr := newTrainer(o, t, dataParallel(group.Single()))
 			step := 0
 			for b.Loop() {
 				if _, err := tr.step(b.Context(), step); err != nil {

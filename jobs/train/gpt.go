@@ -7,6 +7,7 @@ import (
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
 	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/jobs/train/data"
 	"github.com/lockstep-go/lockstep/nn"
 )
@@ -50,11 +51,9 @@ func newLanguageModel(o options) (*task, error) {
 		digest: digest([]byte(text)),
 		unit:   "tokens", units: contextLength,
 		examples: len(tokens) - contextLength,
-		model:    model,
-		inputs:   func(starts []int) []*array.Array { return windows(tokens, starts) },
-		loss: func(xs ...*array.Array) *array.Array {
-			return nn.CrossEntropy(model.Forward(xs[0]), xs[1]).Mean()
-		},
+		model:    model, whole: model,
+		shard:  func(g *group.Group) (nn.Module, error) { return model.Shard(g) },
+		inputs: func(starts []int) []*array.Array { return windows(tokens, starts) },
 		sample: func(ctx context.Context) (string, error) { return w.write(ctx, tokens[:1], sampleLength) },
 	}, nil
 }

@@ -8,7 +8,9 @@
 // The default model is a character-level transformer on the text in the program;
 // -model mlp classifies handwritten digits. The batch is divided over the ranks.
 // Every rank draws the same order of examples from the seed and takes its own part
-// of each batch; gradients are averaged over all ranks. With -json each step and
+// of each batch; gradients are averaged over all ranks. With -tp N each N ranks share
+// one model, of which each holds a part, and see the same examples; the batch is
+// divided over these groups. With -json each step and
 // the outcome are one JSON object a line on rank 0. Wrong use is one line and exit
 // code 2; a failure is one line and exit code 1.
 package main
@@ -73,25 +75,38 @@ func train(ctx context.Context, args []string) error {
 	if err != nil {
 		return initError(err)
 	}
-	if err := o.checkWorld(ctx, t, g); err != nil {
+	l, err := o.arrange(ctx, t, g)
+	if err != nil {
 		g.Close() // what it may say comes from the mistake
 		return err
 	}
-	if err := fit(ctx, o, t, g, newReport(os.Stdout, o, t, g)); err != nil {
+	if err := fit(ctx, o, t, l, newReport(os.Stdout, o, t, g)); err != nil {
 		return fmt.Errorf("rank %d: %w", g.Rank(), err)
 	}
-	if err := g.Close(); err != nil {
+	if err := errors.Join(l.close(), g.Close()); err != nil {
 		return fmt.Errorf("rank %d: close: %w", g.Rank(), err)
 	}
 	return nil
 }
 
-// checkWorld makes sure that the ranks can do together what they were started for.
-func (o options) checkWorld(ctx context.Context, t *task, g *group.Group) error {
+// arrange makes sure that the ranks can do together what they were started for, and
+// gives each its part of the model.
+func (o options) arrange(ctx context.Context, t *task, g *group.Group) (*layout, error) {
 	if err := agree(ctx, o, t, g); err != nil {
-		return err
+		return nil, err
 	}
-	return o.checkBatch(g.Size())
+	if err := o.checkRanks(g.Size()); err != nil {
+		return nil, err
+	}
+	l, err := o.layout(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.divide(l.shards); err != nil {
+		l.close() // what it may say comes from the mistake
+		return nil, err
+	}
+	return l, nil
 }
 
 // useEnvironment sets how much is logged, and finds mistakes that would show only

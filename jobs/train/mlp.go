@@ -7,6 +7,7 @@ import (
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
 	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/jobs/train/data"
 	"github.com/lockstep-go/lockstep/nn"
 )
@@ -43,13 +44,24 @@ func newClassifier(o options) (*task, error) {
 		digest: digest(images.Bytes()),
 		unit:   "images", units: 1,
 		examples: learnt,
-		model:    model,
-		inputs:   func(numbers []int) []*array.Array { return pick(images, numbers) },
-		loss: func(xs ...*array.Array) *array.Array {
-			return nn.CrossEntropy(model.Forward(xs[0]), xs[1]).Mean()
-		},
+		model:    model, whole: model,
+		shard:  func(g *group.Group) (nn.Module, error) { return shardHidden(model, g) },
+		inputs: func(numbers []int) []*array.Array { return pick(images, numbers) },
 		sample: func(ctx context.Context) (string, error) { return accuracy(ctx, model, pick(images, held)) },
 	}, nil
+}
+
+// shardHidden divides the hidden units.
+func shardHidden(model *nn.Sequential, g *group.Group) (nn.Module, error) {
+	in, err := nn.ShardLinear(model.Layers[0], nn.AllToSharded, nn.Segments{}, g)
+	if err != nil {
+		return nil, err
+	}
+	out, err := nn.ShardLinear(model.Layers[2], nn.ShardedToAll, nn.Segments{}, g)
+	if err != nil {
+		return nil, err
+	}
+	return nn.NewSequential(in, model.Layers[1], out), nil
 }
 
 // pick returns pixels [numbers, features] and labels [numbers].

@@ -16,6 +16,7 @@ type options struct {
 	batch   int // examples a step, over all ranks
 	rate    float64
 	seed    uint64
+	tensor  int // ranks that share a model
 	backend string
 	json    bool
 }
@@ -30,6 +31,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.batch, "batch", 16, "examples a step, over all ranks")
 	flags.Float64Var(&o.rate, "lr", 3e-3, "learning rate")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the model and of the order of examples")
+	flags.IntVar(&o.tensor, "tp", 1, "`ranks` that each model is divided over (tensor parallelism); the batch is divided over the groups of so many ranks")
 	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
 	flags.BoolVar(&o.json, "json", false, "one JSON object a line")
 	err := flags.Parse(args)
@@ -70,16 +72,26 @@ func (o options) check() error {
 		return fmt.Errorf("-batch is %d; want 1 or more", o.batch)
 	case o.batch > maxBatch:
 		return fmt.Errorf("-batch is %d; want at most %d", o.batch, maxBatch)
+	case o.tensor < 1:
+		return fmt.Errorf("-tp is %d; want 1 or more", o.tensor)
 	case !(o.rate > 0 && o.rate < 1e3):
 		return fmt.Errorf("-lr is %v; want a number above 0", o.rate)
 	}
 	return nil
 }
 
-// checkBatch makes sure that every rank gets as many examples as the others.
-func (o options) checkBatch(ranks int) error {
-	if o.batch%ranks != 0 {
-		return &usageError{fmt.Errorf("-batch is %d, which %d ranks do not divide evenly", o.batch, ranks)}
+// checkRanks makes sure that every rank gets as large a part of the model and as many
+// examples as the others.
+func (o options) checkRanks(n int) error {
+	if n%o.tensor != 0 {
+		return &usageError{fmt.Errorf("-tp is %d, which does not divide %s evenly", o.tensor, ranks(n))}
+	}
+	if groups := n / o.tensor; o.batch%groups != 0 {
+		who := ranks(n)
+		if o.tensor > 1 {
+			who = fmt.Sprintf("%d groups of %s", groups, ranks(o.tensor))
+		}
+		return &usageError{fmt.Errorf("-batch is %d, which %s do not divide evenly", o.batch, who)}
 	}
 	return nil
 }

@@ -15,18 +15,18 @@ func TestDefaultOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{model: "gpt", steps: 500, batch: 16, rate: o.rate, backend: "any"}
+	want := options{model: "gpt", steps: 500, batch: 16, rate: o.rate, tensor: 1, backend: "any"}
 	if o != want || o.rate <= 0 {
 		t.Errorf("defaults are %+v, want %+v", o, want)
 	}
 }
 
 func TestOptionsFromFlags(t *testing.T) {
-	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -backend ring -json"))
+	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -tp 3 -backend ring -json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, backend: "ring", json: true}
+	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, tensor: 3, backend: "ring", json: true}
 	if o != want {
 		t.Errorf("options are %+v, want %+v", o, want)
 	}
@@ -54,6 +54,7 @@ func TestWrongFlags(t *testing.T) {
 		"endless steps":          {"-steps 9223372036854775807", "want at most 1099511627776"},
 		"batch beyond memory":    {"-batch 9223372036854775807", "want at most 1048576"},
 		"negative batch":         {"-batch -4", "-batch is -4; want 1 or more"},
+		"no ranks for a model":   {"-tp 0", "-tp is 0; want 1 or more"},
 		"rate zero":              {"-lr 0", "-lr is 0"},
 		"rate not a number":      {"-lr NaN", "-lr is NaN"},
 		"rate infinite":          {"-lr Inf", "-lr is +Inf"},
@@ -78,13 +79,24 @@ func TestHelpIsNoMistake(t *testing.T) {
 	}
 }
 
-func TestBatchMustDivide(t *testing.T) {
+func TestRanksMustDivide(t *testing.T) {
 	for _, c := range []struct {
-		batch, ranks int
-		fits         bool
-	}{{16, 1, true}, {16, 4, true}, {3, 3, true}, {16, 3, false}, {2, 4, false}} {
-		if err := (options{batch: c.batch}).checkBatch(c.ranks); (err == nil) != c.fits {
-			t.Errorf("batch %d on %d ranks: %v", c.batch, c.ranks, err)
+		batch, tensor, ranks int
+		says                 string
+	}{
+		{16, 1, 1, ""}, {16, 1, 4, ""}, {3, 1, 3, ""}, {1, 4, 4, ""}, {2, 2, 4, ""}, {6, 2, 6, ""},
+		{16, 1, 3, "-batch is 16, which 3 ranks do not divide evenly"},
+		{2, 1, 4, "-batch is 2, which 4 ranks do not divide evenly"},
+		{3, 2, 4, "-batch is 3, which 2 groups of 2 ranks do not divide evenly"},
+		{16, 2, 1, "-tp is 2, which does not divide 1 rank evenly"},
+		{16, 2, 3, "-tp is 2, which does not divide 3 ranks evenly"},
+		{16, 8, 4, "-tp is 8, which does not divide 4 ranks evenly"},
+	} {
+		err := options{batch: c.batch, tensor: c.tensor}.checkRanks(c.ranks)
+		if c.says == "" && err != nil {
+			t.Errorf("batch %d, -tp %d, on %d ranks: %v", c.batch, c.tensor, c.ranks, err)
+		} else if c.says != "" {
+			wrongUse(t, err, c.says)
 		}
 	}
 }

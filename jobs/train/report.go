@@ -30,7 +30,7 @@ type outcome struct {
 	Size         int     `json:"size"`
 	SHA256       string  `json:"params_sha256"`
 	RanksEqual   bool    `json:"ranks_equal"`
-	Rows         []int64 `json:"rows"`
+	Rows         []int64 `json:"rows"` // ranks that share a model consume the same examples
 	Collectives  int64   `json:"collectives"`
 	BytesReduced int64   `json:"bytes_reduced"`
 	Sample       string  `json:"sample"`
@@ -53,7 +53,7 @@ func newReport(out *os.File, o options, t *task, g *group.Group) *report {
 	// mpirun gives its ranks a terminal of its own, wherever its output goes.
 	r.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && g.Backend() != "mpi"
 	if g.IsLeader() && !o.json {
-		fmt.Fprintf(out, "%s\n%d steps of %d examples on %s (%s)\n", t.name, o.steps, o.batch, ranks(g.Size()), why(g))
+		fmt.Fprintf(out, "%s\n%d steps of %d examples on %s (%s)\n", t.name, o.steps, o.batch, o.crew(g.Size()), why(g))
 	}
 	return r
 }
@@ -63,6 +63,14 @@ func ranks(n int) string {
 		return "1 rank"
 	}
 	return fmt.Sprintf("%d ranks", n)
+}
+
+// crew says how many ranks there are and what they share.
+func (o options) crew(n int) string {
+	if o.tensor <= 1 {
+		return ranks(n)
+	}
+	return fmt.Sprintf("%s, each model divided over %d", ranks(n), o.tensor)
 }
 
 func why(g *group.Group) string { return fmt.Sprintf("backend %s: %s", g.Backend(), g.Origin()) }

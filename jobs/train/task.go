@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/array/tree"
+	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/nn"
 )
 
 // task is a model together with what it learns.
@@ -13,12 +17,40 @@ type task struct {
 	unit     string // what is counted in rates, such as "tokens"
 	units    int    // of these in one example
 	examples int    // how many there are
-	model    any    // its parameters are found by nn.Parameters
+	// model is what this rank trains, and whole what that is a part of: the same one
+	// unless divide was called.
+	model, whole nn.Module
+	// shard returns this rank's part of whole.
+	shard func(g *group.Group) (nn.Module, error)
 	// inputs gathers the examples with the given numbers.
 	inputs func(examples []int) []*array.Array
-	// loss is the mean loss over such inputs.
-	loss func(inputs ...*array.Array) *array.Array
-	// sample shows what the model has learnt, in a line or more. It runs on one
-	// rank alone.
+	// sample shows what the whole model has learnt, in a line or more. It runs on
+	// one rank alone.
 	sample func(ctx context.Context) (string, error)
+}
+
+// loss is the mean loss over inputs: what the model sees, and what it is to say.
+func (t *task) loss(inputs ...*array.Array) *array.Array {
+	return nn.CrossEntropy(t.model.Forward(inputs[0]), inputs[1]).Mean()
+}
+
+// divide leaves this rank its part of the model.
+func (t *task) divide(g *group.Group) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	part, err := t.shard(g)
+	if err != nil {
+		return &usageError{fmt.Errorf("-tp is %d, which the model does not divide into: %w", g.Size(), err)}
+	}
+	t.model = part
+	return nil
+}
+
+// learnt puts the parameters of all ranks' parts into the whole model.
+func (t *task) learnt(full tree.Tree) error {
+	if t.model == t.whole {
+		return nil
+	}
+	return nn.Update(t.whole, full)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,8 +34,9 @@ func trainJSON(t *testing.T, command ...string) (end outcome) {
 	return end
 }
 
-// check compares the outcome of a short run on n ranks with that of one process.
-func (o outcome) check(t *testing.T, one outcome, backend string, n int) {
+// check compares the outcome of a short run on n ranks, of which tensor share a model,
+// with that of one process.
+func (o outcome) check(t *testing.T, one outcome, backend string, n, tensor int) {
 	t.Helper()
 	if o.Backend != backend || o.Size != n {
 		t.Errorf("%d ranks by %s, want %d by %s", o.Size, o.Backend, n, backend)
@@ -45,12 +47,8 @@ func (o outcome) check(t *testing.T, one outcome, backend string, n int) {
 	if !o.RanksEqual {
 		t.Error("parameters differ between ranks")
 	}
-	sum := int64(0)
-	for _, rows := range o.Rows {
-		sum += rows
-	}
-	if len(o.Rows) != n || sum != learnSteps*learnBatch {
-		t.Errorf("rows %v; want %d numbers that add up to %d", o.Rows, n, learnSteps*learnBatch)
+	if want := slices.Repeat([]int64{int64(learnSteps * learnBatch * tensor / n)}, n); !slices.Equal(o.Rows, want) {
+		t.Errorf("rows are %v, want %v", o.Rows, want)
 	}
 	if o.Sample == "" {
 		t.Error("there is no sample")
@@ -59,10 +57,23 @@ func (o outcome) check(t *testing.T, one outcome, backend string, n int) {
 
 func TestRingRanksLearnAsOneProcess(t *testing.T) {
 	one := learn(t, program(t, "train"))
-	one.check(t, one, "single", 1)
+	one.check(t, one, "single", 1, 1)
 	for _, n := range []int{2, 4} {
 		t.Run(fmt.Sprint(n, " ranks"), func(t *testing.T) {
-			learn(t, launched(t, n, program(t, "train"))...).check(t, one, "ring", n)
+			learn(t, launched(t, n, program(t, "train"))...).check(t, one, "ring", n, 1)
+		})
+	}
+}
+
+func TestRingRanksThatShareModelsLearnAsOneProcess(t *testing.T) {
+	one := learn(t, program(t, "train"))
+	for _, c := range []struct{ ranks, tensor int }{{2, 2}, {4, 2}, {4, 4}} {
+		t.Run(fmt.Sprintf("%d ranks, %d for each model", c.ranks, c.tensor), func(t *testing.T) {
+			end := learn(t, launched(t, c.ranks, program(t, "train"), "-tp", fmt.Sprint(c.tensor))...)
+			end.check(t, one, "ring", c.ranks, c.tensor)
+			if want := int64(learnSteps) * collectivesOf("gpt", c.ranks/c.tensor); end.Collectives != want || end.BytesReduced == 0 {
+				t.Errorf("%d collectives of %d bytes, want %d", end.Collectives, end.BytesReduced, want)
+			}
 		})
 	}
 }

@@ -102,22 +102,33 @@ func TestASecondSignalEndsATrainingThatIsStuck(t *testing.T) {
 }
 
 // Ranks that end at the same time may each say it, and launch names one of them.
-func TestBatchThatRanksDoNotDivide(t *testing.T) {
-	ends := finished(t, nil, launched(t, 3, program(t, "train"), "-batch", "16")...)
-	if ends.code != codeUsage || ends.stdout != "" {
-		t.Errorf("exit code %d, want %d; standard output %q", ends.code, codeUsage, ends.stdout)
-	}
-	const says = "train: -batch is 16, which 3 ranks do not divide evenly"
-	said := 0
-	for _, line := range ends.lines() {
-		switch {
-		case line == says:
-			said++
-		case !strings.HasPrefix(line, "launch: rank "):
-			t.Errorf("unexpected line %q", line)
-		}
-	}
-	if said < 1 || said > 3 {
-		t.Errorf("%d times %q:\n%s", said, says, ends.stderr)
+func TestRanksThatDoNotDivide(t *testing.T) {
+	for args, says := range map[string]string{
+		"-batch 16":                "-batch is 16, which 3 ranks do not divide evenly",
+		"-tp 2":                    "-tp is 2, which does not divide 3 ranks evenly",
+		"-tp 3":                    "-tp is 3, which the model does not divide into: layers.0: attention: 4 heads do not divide into 3 shards",
+		"-tp 3 -model mlp":         "-tp is 3, which the model does not divide into: all_to_sharded_linear: 128 output features do not divide into 3 shards",
+		"-tp 0":                    "-tp is 0; want 1 or more",
+		"-tp 100000000000000000":   "-tp is 100000000000000000, which does not divide 3 ranks evenly",
+		"-tp 1000000000000000000x": "invalid value \"1000000000000000000x\" for flag -tp: parse error",
+	} {
+		t.Run(args, func(t *testing.T) {
+			ends := finished(t, nil, launched(t, 3, append([]string{program(t, "train")}, strings.Fields(args)...)...)...)
+			if ends.code != codeUsage || ends.stdout != "" {
+				t.Errorf("exit code %d, want %d; standard output %q", ends.code, codeUsage, ends.stdout)
+			}
+			said := 0
+			for _, line := range ends.lines() {
+				switch {
+				case line == "train: "+says:
+					said++
+				case !strings.HasPrefix(line, "launch: rank "):
+					t.Errorf("unexpected line %q", line)
+				}
+			}
+			if said < 1 || said > 3 {
+				t.Errorf("%d times %q:\n%s", said, says, ends.stderr)
+			}
+		})
 	}
 }
