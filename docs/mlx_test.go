@@ -21,7 +21,7 @@ var packages = map[string]string{
 
 func TestEveryNameOfMLXIsMappedOrMarkedAbsent(t *testing.T) {
 	rows := rows(t, "mlx.md")
-	for _, name := range lines(t, "mlx_core.txt") {
+	for _, name := range append(lines(t, "mlx_core.txt"), lines(t, "mlx_nn.txt")...) {
 		if strings.HasPrefix(name, "#") {
 			continue
 		}
