@@ -71,6 +71,7 @@ var worldCases = []struct {
 	{"break reaches waiting peers", 2, breaks},
 	{"a closed split", 2, closedSplit},
 	{"closed splits are freed", 1, freed},
+	{"nothing grows", 1, soak},
 	{"arguments", 2, arguments},
 	{"errors of the library", 1, libraryErrors},
 	{"colors and keys beyond MPI's ints", 1, largeColors},
@@ -197,6 +198,12 @@ func broadcasts(t *testing.T, c *comm) {
 func slowReceiver(t *testing.T, c *comm) {
 	conform.Row(t, "B19")
 	if err := grouptest.SlowReceiver(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+}
+
+func soak(t *testing.T, c *comm) {
+	if err := grouptest.Soak(t.Context(), c, grouptest.SoakLength); err != nil {
 		t.Error(err)
 	}
 }

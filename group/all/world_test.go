@@ -65,3 +65,9 @@ func TestASlowReceiver(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestNothingGrows(t *testing.T) {
+	if err := grouptest.Soak(t.Context(), world, grouptest.SoakLength); err != nil {
+		t.Error(err)
+	}
+}

@@ -295,11 +295,11 @@ func scatterOfTwo(ctx context.Context, g *group.Group) error {
 	return first(err, sameElements("slice", got, [][]float32{{11, 22}, {33, 44}}[g.Rank()]))
 }
 
-// block is a long message that is quickly made: its bytes tell the ranks.
-func block(from, to, bytes int) []byte {
-	b := make([]byte, bytes)
-	for i := range b {
-		b[i] = byte(i>>12) ^ byte(31*from+7*to)
+// block is a long message that is quickly made: its bytes tell the ranks and the page.
+func block(from, to, length int) []byte {
+	b := make([]byte, length)
+	for page := 0; page*4096 < length; page++ {
+		fillWith(b[page*4096:min(page*4096+4096, length)], byte(page)^byte(31*from+7*to))
 	}
 	return b
 }

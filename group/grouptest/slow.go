@@ -51,8 +51,12 @@ func SlowReceiver(ctx context.Context, comm group.Communicator) error {
 }
 
 func fillWith(data []byte, x byte) {
-	for i := range data {
-		data[i] = x
+	if len(data) == 0 {
+		return
+	}
+	data[0] = x
+	for done := 1; done < len(data); done *= 2 {
+		copy(data[done:], data[:done])
 	}
 }
 
