@@ -1,26 +1,3 @@
-// Package ops makes the collectives of a group ordinary operations on lazy
-// arrays.
-//
-//	g, err := group.Init(ctx, group.Config{})
-//	mean := ops.AllMean(loss, g) // lazy: nothing moves yet
-//	v, err := array.Item[float32](ctx, mean)
-//
-// Every operation takes the group last; nil means group.Default. In a group of
-// one the collectives return their very argument. Nothing moves until a result
-// is evaluated, and then every rank of the group must evaluate it: collectives of
-// one group run in the order in which they were recorded, which must be the same
-// on all ranks. Ranks that disagree about it get an error that says what each
-// called. A failure while evaluating breaks the group for every rank.
-//
-// # Gradients
-//
-// Each rank derives its own copy of one replicated loss. The derivative of AllSum
-// passes the cotangent on, AllGather takes this rank's slice of it, SumScatter
-// gathers it, and SumGradients is the identity whose gradient is summed over the
-// group. AllMax and AllMin give the cotangent to the ranks that hold the extremum,
-// divided among ties. Gradients of parameters that all ranks share are summed over
-// the group when the loss is one replicated value, and averaged when every rank has
-// a loss of its own. Send and Recv have no derivative.
 package ops
 
 import (
