@@ -34,6 +34,7 @@ type PeerLane struct {
 	cut     error         // why no further message can pass; guarded by turn
 	records atomic.Uint64
 	ran     atomic.Uint64 // of the records, those that ran or never will
+	last    atomic.Uint64 // the highest number among those that ran
 }
 
 // PeerLane returns the lane of messages that are sent to peer, or received from
@@ -51,8 +52,20 @@ func (g *Group) PeerLane(peer, tag int, send bool) *PeerLane {
 // concurrent use.
 func (l *PeerLane) NextRecord() uint64 { return l.records.Add(1) }
 
-// Ran says that a recorded message runs. Close warns of sends that never did.
-func (l *PeerLane) Ran() { l.ran.Add(1) }
+// Ran says that the message with this record number runs. Close warns of sends that
+// never did. Where one that was recorded later has run before, it is an error: the peer
+// would take each for the other.
+func (l *PeerLane) Ran(record uint64) error {
+	l.ran.Add(1)
+	for last := l.last.Load(); ; last = l.last.Load() {
+		if record < last {
+			return fmt.Errorf("number %d has gone before; messages go in the order in which they were recorded: evaluate them in that order, or together", last)
+		}
+		if l.last.CompareAndSwap(last, record) {
+			return nil
+		}
+	}
+}
 
 // Abandon says that a recorded message, and those recorded with it, will never
 // run. Nobody is told: a message is its sender's affair, and a receiver ends at

@@ -18,7 +18,8 @@ const tag = 0
 // Send sends x to rank dst of g when the result, which equals x, is evaluated; a
 // send whose result nobody evaluates never happens. Type and shape travel ahead
 // of the elements. Messages to one rank leave in the order in which they were
-// recorded, and wait for no collective. dst must be another rank of the group.
+// recorded, and wait for no collective; one that is evaluated after another that was
+// recorded later is an error. dst must be another rank of the group.
 // There is no derivative. Under vmap one message has all examples, along axis 0.
 func Send(x *array.Array, dst int, g *group.Group) *array.Array {
 	g, err := peer(g, "destination", dst)
@@ -31,7 +32,8 @@ func Send(x *array.Array, dst int, g *group.Group) *array.Array {
 // Recv receives an array from rank src of g when it is evaluated. The message must
 // have the given type and shape; another one is dropped with an error that names
 // the sender and both, and the next can be received. Messages from one rank arrive
-// in the order in which they were recorded. There is no derivative. To vmap a receive
+// in the order in which they were recorded, and one that is evaluated after another
+// that was recorded later is an error. There is no derivative. To vmap a receive
 // is a constant: it happens once, for all examples.
 func Recv(src int, g *group.Group, t dtype.Type, shape ...int) *array.Array {
 	g, err := peer(g, "source", src)
@@ -79,7 +81,10 @@ func (p send) Lane() array.Lane { return p.g.PeerLane(p.dst, tag, true) }
 func (send) OutputSpecs(in []array.Spec) ([]array.Spec, error) { return in, nil }
 
 func (p send) Eval(ctx context.Context, in, out []array.View) error {
-	p.g.PeerLane(p.dst, tag, true).Ran()
+	record := array.Record(ctx)
+	if err := p.g.PeerLane(p.dst, tag, true).Ran(record); err != nil {
+		return fmt.Errorf("send #%d to rank %d: %w", record, p.dst, err)
+	}
 	copy(out[0].Bytes(), in[0].Bytes())
 	return p.g.SendMessage(ctx, p.dst, tag, in[0].DType, in[0].Shape, in[0].Bytes())
 }
@@ -113,5 +118,9 @@ func (p recv) OutputSpecs([]array.Spec) ([]array.Spec, error) {
 }
 
 func (p recv) Eval(ctx context.Context, _, out []array.View) error {
+	record := array.Record(ctx)
+	if err := p.g.PeerLane(p.src, tag, false).Ran(record); err != nil {
+		return fmt.Errorf("recv #%d from rank %d: %w", record, p.src, err)
+	}
 	return p.g.RecvMessage(ctx, p.src, tag, out[0].DType, out[0].Shape, out[0].Bytes())
 }

@@ -157,6 +157,27 @@ func TestAChainOverAllRanksInOneEvaluation(t *testing.T) {
 	})
 }
 
+// Evaluated one by one in another order than recorded, messages would be taken for each
+// other: the one that comes too late says so.
+func TestMessagesOutOfOrderAreAnError(t *testing.T) {
+	conform.Row(t, "S21")
+	world(t, 2, func(r rank) {
+		if r.r == 0 {
+			first, second := ops.Send(array.Scalar(1.0), 1, r.g), ops.Send(array.Scalar(2.0), 1, r.g)
+			third := ops.Send(array.Scalar(3.0), 1, r.g)
+			same(r, "second", second, []float64{2})
+			says(r, "first", first.Eval(r.ctx), "send #1 to rank 1: number 2 has gone before")
+			same(r, "third", third, []float64{3})
+			return
+		}
+		one, two, three := ops.Recv(0, r.g, dtype.Float64), ops.Recv(0, r.g, dtype.Float64), ops.Recv(0, r.g, dtype.Float64)
+		same(r, "skipped one", two, []float64{2})
+		same(r, "third", three, []float64{3})
+		says(r, "first", one.Eval(r.ctx), "recv #1 from rank 0: number 3 has gone before")
+		same(r, "local work", array.Scalar(1.0).AddScalar(1), []float64{2})
+	})
+}
+
 // A message waits neither for a collective nor for another message.
 func TestMessagesPassCollectivesThatWait(t *testing.T) {
 	world(t, 2, func(r rank) {
