@@ -135,7 +135,7 @@ const (
 )
 
 // repeatsFor is how many calls of f make a batch.
-func repeatsFor(f func()) int { return 1 + int(batchTime/max(processorTime(f, 1), 100)) }
+func repeatsFor(f func()) int { return 1 + int(batchTime/max(fastest(processorTime, f, 1), 100)) }
 
 // fastest is the time of the fastest batch of n calls.
 func fastest(timed func(f func(), n int) time.Duration, f func(), n int) time.Duration {

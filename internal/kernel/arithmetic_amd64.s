@@ -277,58 +277,53 @@ done:
 // func sNegY(n int, z *float32, x *float32)
 // Requires: AVX
 TEXT ·sNegY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS s80000000<>+0(SB), Y0
 
 many:
-	CMPQ         AX, $0x00000020
-	JLT          one
-	VMOVUPS      (DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      32(DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
-	VMOVUPS      Y0, 32(CX)
-	VMOVUPS      64(DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
-	VMOVUPS      Y0, 64(CX)
-	VMOVUPS      96(DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
-	VMOVUPS      Y0, 96(CX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000020, AX
-	JMP          many
+	CMPQ    AX, $0x00000020
+	JLT     one
+	VMOVUPS (DX), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+	VMOVUPS 32(DX), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS 64(DX), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)
+	VMOVUPS 96(DX), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, AX
+	JMP     many
 
 one:
-	CMPQ         AX, $0x00000008
-	JLT          rest
-	VMOVUPS      (DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VXORPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (CX)
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x00000008, AX
-	JMP          one
+	CMPQ    AX, $0x00000008
+	JLT     rest
+	VMOVUPS (DX), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, AX
+	JMP     one
 
 rest:
-	TESTQ        AX, AX
-	JZ           done
-	LEAQ         edge<>+0(SB), BX
-	ADDQ         $0x00000020, BX
-	SHLQ         $0x02, AX
-	SUBQ         AX, BX
-	VMOVUPS      (BX), Y0
-	VMASKMOVPS   (DX), Y0, Y1
-	VBROADCASTSS s80000000<>+0(SB), Y2
-	VXORPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (CX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), BX
+	ADDQ       $0x00000020, BX
+	SHLQ       $0x02, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPS (DX), Y1, Y2
+	VXORPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (CX)
 
 done:
 	VZEROUPPER
@@ -340,58 +335,53 @@ GLOBL s80000000<>(SB), RODATA|NOPTR, $4
 // func sAbsY(n int, z *float32, x *float32)
 // Requires: AVX
 TEXT ·sAbsY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS s80000000<>+0(SB), Y0
 
 many:
-	CMPQ         AX, $0x00000020
-	JLT          one
-	VMOVUPS      (DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VANDNPS      Y0, Y1, Y0
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      32(DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VANDNPS      Y0, Y1, Y0
-	VMOVUPS      Y0, 32(CX)
-	VMOVUPS      64(DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VANDNPS      Y0, Y1, Y0
-	VMOVUPS      Y0, 64(CX)
-	VMOVUPS      96(DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VANDNPS      Y0, Y1, Y0
-	VMOVUPS      Y0, 96(CX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000020, AX
-	JMP          many
+	CMPQ    AX, $0x00000020
+	JLT     one
+	VMOVUPS (DX), Y1
+	VANDNPS Y1, Y0, Y1
+	VMOVUPS Y1, (CX)
+	VMOVUPS 32(DX), Y1
+	VANDNPS Y1, Y0, Y1
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS 64(DX), Y1
+	VANDNPS Y1, Y0, Y1
+	VMOVUPS Y1, 64(CX)
+	VMOVUPS 96(DX), Y1
+	VANDNPS Y1, Y0, Y1
+	VMOVUPS Y1, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, AX
+	JMP     many
 
 one:
-	CMPQ         AX, $0x00000008
-	JLT          rest
-	VMOVUPS      (DX), Y0
-	VBROADCASTSS s80000000<>+0(SB), Y1
-	VANDNPS      Y0, Y1, Y0
-	VMOVUPS      Y0, (CX)
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x00000008, AX
-	JMP          one
+	CMPQ    AX, $0x00000008
+	JLT     rest
+	VMOVUPS (DX), Y1
+	VANDNPS Y1, Y0, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, AX
+	JMP     one
 
 rest:
-	TESTQ        AX, AX
-	JZ           done
-	LEAQ         edge<>+0(SB), BX
-	ADDQ         $0x00000020, BX
-	SHLQ         $0x02, AX
-	SUBQ         AX, BX
-	VMOVUPS      (BX), Y0
-	VMASKMOVPS   (DX), Y0, Y1
-	VBROADCASTSS s80000000<>+0(SB), Y2
-	VANDNPS      Y1, Y2, Y1
-	VMASKMOVPS   Y1, Y0, (CX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), BX
+	ADDQ       $0x00000020, BX
+	SHLQ       $0x02, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPS (DX), Y1, Y2
+	VANDNPS    Y2, Y0, Y0
+	VMASKMOVPS Y0, Y1, (CX)
 
 done:
 	VZEROUPPER
@@ -1065,58 +1055,53 @@ done:
 // func dNegY(n int, z *float64, x *float64)
 // Requires: AVX
 TEXT ·dNegY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD d8000000000000000<>+0(SB), Y0
 
 many:
-	CMPQ         AX, $0x00000010
-	JLT          one
-	VMOVUPD      (DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VXORPD       Y1, Y0, Y0
-	VMOVUPD      Y0, (CX)
-	VMOVUPD      32(DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VXORPD       Y1, Y0, Y0
-	VMOVUPD      Y0, 32(CX)
-	VMOVUPD      64(DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VXORPD       Y1, Y0, Y0
-	VMOVUPD      Y0, 64(CX)
-	VMOVUPD      96(DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VXORPD       Y1, Y0, Y0
-	VMOVUPD      Y0, 96(CX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000010, AX
-	JMP          many
+	CMPQ    AX, $0x00000010
+	JLT     one
+	VMOVUPD (DX), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (CX)
+	VMOVUPD 32(DX), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(CX)
+	VMOVUPD 64(DX), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 64(CX)
+	VMOVUPD 96(DX), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000010, AX
+	JMP     many
 
 one:
-	CMPQ         AX, $0x00000004
-	JLT          rest
-	VMOVUPD      (DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VXORPD       Y1, Y0, Y0
-	VMOVUPD      Y0, (CX)
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x00000004, AX
-	JMP          one
+	CMPQ    AX, $0x00000004
+	JLT     rest
+	VMOVUPD (DX), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, AX
+	JMP     one
 
 rest:
-	TESTQ        AX, AX
-	JZ           done
-	LEAQ         edge<>+0(SB), BX
-	ADDQ         $0x00000020, BX
-	SHLQ         $0x03, AX
-	SUBQ         AX, BX
-	VMOVUPS      (BX), Y0
-	VMASKMOVPD   (DX), Y0, Y1
-	VBROADCASTSD d8000000000000000<>+0(SB), Y2
-	VXORPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (CX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), BX
+	ADDQ       $0x00000020, BX
+	SHLQ       $0x03, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPD (DX), Y1, Y2
+	VXORPD     Y0, Y2, Y0
+	VMASKMOVPD Y0, Y1, (CX)
 
 done:
 	VZEROUPPER
@@ -1128,58 +1113,53 @@ GLOBL d8000000000000000<>(SB), RODATA|NOPTR, $8
 // func dAbsY(n int, z *float64, x *float64)
 // Requires: AVX
 TEXT ·dAbsY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD d8000000000000000<>+0(SB), Y0
 
 many:
-	CMPQ         AX, $0x00000010
-	JLT          one
-	VMOVUPD      (DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      Y0, (CX)
-	VMOVUPD      32(DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      Y0, 32(CX)
-	VMOVUPD      64(DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      Y0, 64(CX)
-	VMOVUPD      96(DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      Y0, 96(CX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000010, AX
-	JMP          many
+	CMPQ    AX, $0x00000010
+	JLT     one
+	VMOVUPD (DX), Y1
+	VANDNPD Y1, Y0, Y1
+	VMOVUPD Y1, (CX)
+	VMOVUPD 32(DX), Y1
+	VANDNPD Y1, Y0, Y1
+	VMOVUPD Y1, 32(CX)
+	VMOVUPD 64(DX), Y1
+	VANDNPD Y1, Y0, Y1
+	VMOVUPD Y1, 64(CX)
+	VMOVUPD 96(DX), Y1
+	VANDNPD Y1, Y0, Y1
+	VMOVUPD Y1, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000010, AX
+	JMP     many
 
 one:
-	CMPQ         AX, $0x00000004
-	JLT          rest
-	VMOVUPD      (DX), Y0
-	VBROADCASTSD d8000000000000000<>+0(SB), Y1
-	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      Y0, (CX)
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x00000004, AX
-	JMP          one
+	CMPQ    AX, $0x00000004
+	JLT     rest
+	VMOVUPD (DX), Y1
+	VANDNPD Y1, Y0, Y1
+	VMOVUPD Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, AX
+	JMP     one
 
 rest:
-	TESTQ        AX, AX
-	JZ           done
-	LEAQ         edge<>+0(SB), BX
-	ADDQ         $0x00000020, BX
-	SHLQ         $0x03, AX
-	SUBQ         AX, BX
-	VMOVUPS      (BX), Y0
-	VMASKMOVPD   (DX), Y0, Y1
-	VBROADCASTSD d8000000000000000<>+0(SB), Y2
-	VANDNPD      Y1, Y2, Y1
-	VMASKMOVPD   Y1, Y0, (CX)
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       edge<>+0(SB), BX
+	ADDQ       $0x00000020, BX
+	SHLQ       $0x03, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPD (DX), Y1, Y2
+	VANDNPD    Y2, Y0, Y0
+	VMASKMOVPD Y0, Y1, (CX)
 
 done:
 	VZEROUPPER
@@ -1849,57 +1829,52 @@ done:
 // func sNegZ(n int, z *float32, x *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sNegZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), CX
+	MOVQ         z+8(FP), AX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS s80000000<>+0(SB), Z0
 
 many:
-	CMPQ         CX, $0x00000040
-	JLT          one
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      64(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, 64(AX)
-	VMOVUPS      128(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, 128(AX)
-	VMOVUPS      192(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000040, CX
-	JMP          many
+	CMPQ    CX, $0x00000040
+	JLT     one
+	VMOVUPS (DX), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMOVUPS 64(DX), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS 128(DX), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, 128(AX)
+	VMOVUPS 192(DX), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000040, CX
+	JMP     many
 
 one:
-	CMPQ         CX, $0x00000010
-	JLT          rest
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000010, CX
-	JMP          one
+	CMPQ    CX, $0x00000010
+	JLT     rest
+	VMOVUPS (DX), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, CX
+	JMP     one
 
 rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPS.Z    (DX), K1, Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VXORPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VXORPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -1908,57 +1883,52 @@ done:
 // func sAbsZ(n int, z *float32, x *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sAbsZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), CX
+	MOVQ         z+8(FP), AX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS s80000000<>+0(SB), Z0
 
 many:
-	CMPQ         CX, $0x00000040
-	JLT          one
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      64(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)
-	VMOVUPS      128(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)
-	VMOVUPS      192(DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000040, CX
-	JMP          many
+	CMPQ    CX, $0x00000040
+	JLT     one
+	VMOVUPS (DX), Z1
+	VANDNPS Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
+	VMOVUPS 64(DX), Z1
+	VANDNPS Z1, Z0, Z1
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS 128(DX), Z1
+	VANDNPS Z1, Z0, Z1
+	VMOVUPS Z1, 128(AX)
+	VMOVUPS 192(DX), Z1
+	VANDNPS Z1, Z0, Z1
+	VMOVUPS Z1, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000040, CX
+	JMP     many
 
 one:
-	CMPQ         CX, $0x00000010
-	JLT          rest
-	VMOVUPS      (DX), Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000010, CX
-	JMP          one
+	CMPQ    CX, $0x00000010
+	JLT     rest
+	VMOVUPS (DX), Z1
+	VANDNPS Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, CX
+	JMP     one
 
 rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPS.Z    (DX), K1, Z0
-	VBROADCASTSS s80000000<>+0(SB), Z1
-	VANDNPS      Z0, Z1, Z0
-	VMOVUPS      Z0, K1, (AX)
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VANDNPS   Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -2583,57 +2553,52 @@ done:
 // func dNegZ(n int, z *float64, x *float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·dNegZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), CX
+	MOVQ         z+8(FP), AX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD d8000000000000000<>+0(SB), Z0
 
 many:
-	CMPQ         CX, $0x00000020
-	JLT          one
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      64(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, 64(AX)
-	VMOVUPD      128(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, 128(AX)
-	VMOVUPD      192(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000020, CX
-	JMP          many
+	CMPQ    CX, $0x00000020
+	JLT     one
+	VMOVUPD (DX), Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)
+	VMOVUPD 64(DX), Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD 128(DX), Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 128(AX)
+	VMOVUPD 192(DX), Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000020, CX
+	JMP     many
 
 one:
-	CMPQ         CX, $0x00000008
-	JLT          rest
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000008, CX
-	JMP          one
+	CMPQ    CX, $0x00000008
+	JLT     rest
+	VMOVUPD (DX), Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, CX
+	JMP     one
 
 rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPD.Z    (DX), K1, Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VXORPD       Z1, Z0, Z0
-	VMOVUPD      Z0, K1, (AX)
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (DX), K1, Z1
+	VXORPD    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -2642,57 +2607,52 @@ done:
 // func dAbsZ(n int, z *float64, x *float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·dAbsZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ         n+0(FP), CX
+	MOVQ         z+8(FP), AX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD d8000000000000000<>+0(SB), Z0
 
 many:
-	CMPQ         CX, $0x00000020
-	JLT          one
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      64(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, 64(AX)
-	VMOVUPD      128(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, 128(AX)
-	VMOVUPD      192(DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, 192(AX)
-	ADDQ         $0x00000100, AX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000020, CX
-	JMP          many
+	CMPQ    CX, $0x00000020
+	JLT     one
+	VMOVUPD (DX), Z1
+	VANDNPD Z1, Z0, Z1
+	VMOVUPD Z1, (AX)
+	VMOVUPD 64(DX), Z1
+	VANDNPD Z1, Z0, Z1
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD 128(DX), Z1
+	VANDNPD Z1, Z0, Z1
+	VMOVUPD Z1, 128(AX)
+	VMOVUPD 192(DX), Z1
+	VANDNPD Z1, Z0, Z1
+	VMOVUPD Z1, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000020, CX
+	JMP     many
 
 one:
-	CMPQ         CX, $0x00000008
-	JLT          rest
-	VMOVUPD      (DX), Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000008, CX
-	JMP          one
+	CMPQ    CX, $0x00000008
+	JLT     rest
+	VMOVUPD (DX), Z1
+	VANDNPD Z1, Z0, Z1
+	VMOVUPD Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, CX
+	JMP     one
 
 rest:
-	TESTQ        CX, CX
-	JZ           done
-	MOVQ         $0x00000001, BX
-	SHLQ         CL, BX
-	DECQ         BX
-	KMOVW        BX, K1
-	VMOVUPD.Z    (DX), K1, Z0
-	VBROADCASTSD d8000000000000000<>+0(SB), Z1
-	VANDNPD      Z0, Z1, Z0
-	VMOVUPD      Z0, K1, (AX)
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (DX), K1, Z1
+	VANDNPD   Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)
 
 done:
 	VZEROUPPER

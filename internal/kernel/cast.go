@@ -39,8 +39,14 @@ func Cast(from, to dtype.Type) Loop {
 	case dtype.Int64:
 		return castInteger[int64](to)
 	case dtype.Float32:
+		if to == dtype.Float64 {
+			return loop1(widenFloats)
+		}
 		return castFloat[float32](to)
 	case dtype.Float64:
+		if to == dtype.Float32 {
+			return loop1(narrowFloats)
+		}
 		return castFloat[float64](to)
 	case dtype.Complex64:
 		return castComplex(to)
@@ -86,6 +92,29 @@ func castFloat[S float](to dtype.Type) Loop {
 		return loop1(truncateWide[S])
 	}
 	return castReal[S](to)
+}
+
+// casts are the conversions of a level between float32 and float64, of n elements,
+// a multiple of castUnit.
+type casts struct {
+	widen  func(n int, y *float64, x *float32)
+	narrow func(n int, y *float32, x *float64)
+}
+
+const castUnit = 8
+
+func widenFloats(y []float64, x []float32) { convertBy(active().casts.widen, y, x) }
+
+func narrowFloats(y []float32, x []float64) { convertBy(active().casts.narrow, y, x) }
+
+func convertBy[D, S float](f func(n int, y *D, x *S), y []D, x []S) {
+	n := 0
+	if f != nil && len(x) >= castUnit {
+		n = len(x) &^ (castUnit - 1)
+		_ = y[n-1]
+		f(n, &y[0], &x[0])
+	}
+	convert(y[n:], x[n:])
 }
 
 // castReal serves the inexact destinations.

@@ -15,8 +15,8 @@ var folders = map[Reduction]map[dtype.Type]fold{
 	Sum:  byType(sums[uint8, uint64], sums[uint16, uint64], sums[uint32, uint64], sums[uint64, uint64], sums[int8, int64], sums[int16, int64], sums[int32, int64], sums[int64, int64], floatSums[float32], floatSums[float64]),
 	Mean: byType(means[uint8], means[uint16], means[uint32], means[uint64], means[int8], means[int16], means[int32], means[int64], floatMeans[float32], floatMeans[float64]),
 	Prod: with(byType(prods[uint8, uint64], prods[uint16, uint64], prods[uint32, uint64], prods[uint64, uint64], prods[int8, int64], prods[int16, int64], prods[int32, int64], prods[int64, int64], prods[float32, float64], prods[float64, float64]), erase(complexProds)),
-	Max:  with(byType(maxs[uint8], maxs[uint16], maxs[uint32], maxs[uint64], maxs[int8], maxs[int16], maxs[int32], maxs[int64], maxs[float32], maxs[float64]), erase(picks(before))),
-	Min:  with(byType(mins[uint8], mins[uint16], mins[uint32], mins[uint64], mins[int8], mins[int16], mins[int32], mins[int64], mins[float32], mins[float64]), erase(picks(after))),
+	Max:  with(byType(maxs[uint8], maxs[uint16], maxs[uint32], maxs[uint64], maxs[int8], maxs[int16], maxs[int32], maxs[int64], floatMaxs[float32], floatMaxs[float64]), erase(picks(before))),
+	Min:  with(byType(mins[uint8], mins[uint16], mins[uint32], mins[uint64], mins[int8], mins[int16], mins[int32], mins[int64], floatMins[float32], floatMins[float64]), erase(picks(after))),
 	All:  {dtype.Bool: erase(folder[uint8, uint8]{row: allRow, columns: minColumns[uint8], store: storeSame[uint8]})},
 	Any:  {dtype.Bool: erase(folder[uint8, uint8]{row: anyRow, columns: maxColumns[uint8], store: storeSame[uint8]})},
 }
@@ -47,13 +47,21 @@ func means[T realNumber]() fold {
 	return erase(folder[T, float64]{row: sumRow[T, float64], columns: sumColumns[T, float64], store: storeMean})
 }
 
-// floatSums and floatMeans add rows by the active level.
+// Those of floats are computed by the active level.
 func floatSums[T float]() fold {
-	return erase(folder[T, float64]{row: sumFloats[T], columns: sumColumns[T, float64], store: storeAs[float64]})
+	return erase(folder[T, float64]{row: sumFloats[T], columns: sumFloatColumns[T], store: storeAs[float64]})
 }
 
 func floatMeans[T float]() fold {
-	return erase(folder[T, float64]{row: sumFloats[T], columns: sumColumns[T, float64], store: storeMean})
+	return erase(folder[T, float64]{row: sumFloats[T], columns: sumFloatColumns[T], store: storeMean})
+}
+
+func floatMaxs[T float]() fold {
+	return erase(folder[T, T]{row: maxFloats[T], columns: maxFloatColumns[T], store: storeSame[T]})
+}
+
+func floatMins[T float]() fold {
+	return erase(folder[T, T]{row: minFloats[T], columns: minFloatColumns[T], store: storeSame[T]})
 }
 
 func prods[T realNumber, A accumulator]() fold {
@@ -66,62 +74,6 @@ func maxs[T realNumber]() fold {
 
 func mins[T realNumber]() fold {
 	return erase(folder[T, T]{row: minRow[T], columns: minColumns[T], store: storeSame[T]})
-}
-
-const (
-	sumBlock = 256 // elements that are added in lanes
-	lanes    = 8
-)
-
-// half splits n elements, more than a block, for pairwise addition.
-func half(n int) int { return (n/2 + sumBlock - 1) &^ (sumBlock - 1) }
-
-// sumRow adds blocks pairwise. Element i of a block goes to lane i%8.
-func sumRow[T realNumber, A accumulator](x []T) A {
-	if n := len(x); n > sumBlock {
-		return sumRow[T, A](x[:half(n)]) + sumRow[T, A](x[half(n):])
-	}
-	var s [lanes]A
-	for len(x) >= lanes {
-		y := x[:lanes]
-		s[0] += A(y[0])
-		s[1] += A(y[1])
-		s[2] += A(y[2])
-		s[3] += A(y[3])
-		s[4] += A(y[4])
-		s[5] += A(y[5])
-		s[6] += A(y[6])
-		s[7] += A(y[7])
-		x = x[lanes:]
-	}
-	for i, v := range x {
-		s[i] += A(v)
-	}
-	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
-}
-
-// sumColumns adds each column in the order of sumRow.
-func sumColumns[T realNumber, A accumulator](acc []A, x []T, at, n, stride int) {
-	if n > sumBlock {
-		var rest [width]A
-		sumColumns(acc, x, at, half(n), stride)
-		sumColumns(rest[:len(acc)], x, at+half(n)*stride, n-half(n), stride)
-		for j := range acc {
-			acc[j] += rest[j]
-		}
-		return
-	}
-	var s [lanes][width]A
-	for i := range n {
-		row := x[at+i*stride:][:len(acc)]
-		lane := s[i%lanes][:len(row)]
-		for j, v := range row {
-			lane[j] += A(v)
-		}
-	}
-	for j := range acc {
-		acc[j] = ((s[0][j] + s[4][j]) + (s[2][j] + s[6][j])) + ((s[1][j] + s[5][j]) + (s[3][j] + s[7][j]))
-	}
 }
 
 func prodRow[T realNumber, A accumulator](x []T) A {
@@ -325,6 +277,10 @@ func storeAs[A accumulator](out []byte, to dtype.Type, at int, acc []A, _ int) {
 	case dtype.Int64:
 		storeEach(buffer.As[int64](out)[at:], acc)
 	case dtype.Float32:
+		if acc, ok := any(acc).([]float64); ok {
+			narrowFloats(buffer.As[float32](out)[at:], acc)
+			return
+		}
 		storeEach(buffer.As[float32](out)[at:], acc)
 	case dtype.Float64:
 		storeEach(buffer.As[float64](out)[at:], acc)

@@ -11,17 +11,34 @@ TEXT ·widenF16Y(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector:
-	CMPQ      AX, $0x00000008
-	JLT       done
+vectors4:
+	CMPQ      AX, $0x00000020
+	JLT       vectors4Done
 	VCVTPH2PS (DX), Y0
 	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000010, DX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000008, AX
-	JMP       vector
+	VCVTPH2PS 16(DX), Y0
+	VMOVUPS   Y0, 32(CX)
+	VCVTPH2PS 32(DX), Y0
+	VMOVUPS   Y0, 64(CX)
+	VCVTPH2PS 48(DX), Y0
+	VMOVUPS   Y0, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000020, AX
+	JMP       vectors4
 
-done:
+vectors4Done:
+vectors1:
+	CMPQ      AX, $0x00000008
+	JLT       vectors1Done
+	VCVTPH2PS (DX), Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000010, DX
+	SUBQ      $0x00000008, AX
+	JMP       vectors1
+
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -36,20 +53,68 @@ TEXT ·narrowF16Y(SB), NOSPLIT, $0-24
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
 
-vector:
-	CMPQ      AX, $0x00000008
-	JLT       done
+vectors4:
+	CMPQ      AX, $0x00000020
+	JLT       vectors4Done
 	VMOVUPS   (DX), Y1
-	VCMPPS    $0x03, Y1, Y1, Y2
-	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   32(DX), Y2
+	VMOVUPS   64(DX), Y3
+	VMOVUPS   96(DX), Y4
+	VCMPPS    $0x03, Y3, Y1, Y5
+	VCMPPS    $0x03, Y4, Y2, Y6
+	VORPS     Y5, Y6, Y5
+	VPTEST    Y5, Y5
+	JZ        numbers4
+	VCMPPS    $0x03, Y1, Y1, Y5
+	VBLENDVPS Y5, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VBLENDVPS Y5, Y0, Y2, Y2
+	VMOVUPS   Y2, Y2
+	VCMPPS    $0x03, Y3, Y3, Y5
+	VBLENDVPS Y5, Y0, Y3, Y3
+	VMOVUPS   Y3, Y3
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y0, Y4, Y4
+	VMOVUPS   Y4, Y4
+
+numbers4:
 	VCVTPS2PH $0x00, Y1, X1
 	VMOVUPS   X1, (CX)
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000010, CX
-	SUBQ      $0x00000008, AX
-	JMP       vector
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 16(CX)
+	VCVTPS2PH $0x00, Y3, X1
+	VMOVUPS   X1, 32(CX)
+	VCVTPS2PH $0x00, Y4, X1
+	VMOVUPS   X1, 48(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000080, DX
+	SUBQ      $0x00000020, AX
+	JMP       vectors4
 
-done:
+vectors4Done:
+vectors1:
+	CMPQ      AX, $0x00000008
+	JLT       vectors1Done
+	VMOVUPS   (DX), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VORPS     Y2, Y3, Y2
+	VPTEST    Y2, Y2
+	JZ        numbers1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+
+numbers1:
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	ADDQ      $0x00000010, CX
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x00000008, AX
+	JMP       vectors1
+
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -77,23 +142,80 @@ TEXT ·addF16Y(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000020
+	JLT       vectors4Done
+	VCVTPH2PS (DX), Y1
+	VCVTPH2PS (BX), Y2
+	VADDPS    Y2, Y1, Y1
+	VCVTPH2PS 16(DX), Y2
+	VCVTPH2PS 16(BX), Y3
+	VADDPS    Y3, Y2, Y2
+	VCVTPH2PS 32(DX), Y3
+	VCVTPH2PS 32(BX), Y4
+	VADDPS    Y4, Y3, Y3
+	VCVTPH2PS 48(DX), Y4
+	VCVTPH2PS 48(BX), Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y3, Y1, Y5
+	VCMPPS    $0x03, Y4, Y2, Y6
+	VORPS     Y5, Y6, Y5
+	VPTEST    Y5, Y5
+	JZ        numbers4
+	VCMPPS    $0x03, Y1, Y1, Y5
+	VBLENDVPS Y5, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VBLENDVPS Y5, Y0, Y2, Y2
+	VMOVUPS   Y2, Y2
+	VCMPPS    $0x03, Y3, Y3, Y5
+	VBLENDVPS Y5, Y0, Y3, Y3
+	VMOVUPS   Y3, Y3
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y0, Y4, Y4
+	VMOVUPS   Y4, Y4
+
+numbers4:
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 16(CX)
+	VCVTPS2PH $0x00, Y3, X1
+	VMOVUPS   X1, 32(CX)
+	VCVTPS2PH $0x00, Y4, X1
+	VMOVUPS   X1, 48(CX)
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000020, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000008
-	JLT       done
+	JLT       vectors1Done
 	VCVTPH2PS (DX), Y1
 	VCVTPH2PS (BX), Y2
 	VADDPS    Y2, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VORPS     Y2, Y3, Y2
+	VPTEST    Y2, Y2
+	JZ        numbers1
+	VCMPPS    $0x03, Y1, Y1, Y2
 	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+
+numbers1:
 	VCVTPS2PH $0x00, Y1, X1
 	VMOVUPS   X1, (CX)
 	ADDQ      $0x00000010, DX
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, CX
 	SUBQ      $0x00000008, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -109,23 +231,80 @@ TEXT ·subF16Y(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000020
+	JLT       vectors4Done
+	VCVTPH2PS (DX), Y1
+	VCVTPH2PS (BX), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCVTPH2PS 16(DX), Y2
+	VCVTPH2PS 16(BX), Y3
+	VSUBPS    Y3, Y2, Y2
+	VCVTPH2PS 32(DX), Y3
+	VCVTPH2PS 32(BX), Y4
+	VSUBPS    Y4, Y3, Y3
+	VCVTPH2PS 48(DX), Y4
+	VCVTPH2PS 48(BX), Y5
+	VSUBPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y3, Y1, Y5
+	VCMPPS    $0x03, Y4, Y2, Y6
+	VORPS     Y5, Y6, Y5
+	VPTEST    Y5, Y5
+	JZ        numbers4
+	VCMPPS    $0x03, Y1, Y1, Y5
+	VBLENDVPS Y5, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VBLENDVPS Y5, Y0, Y2, Y2
+	VMOVUPS   Y2, Y2
+	VCMPPS    $0x03, Y3, Y3, Y5
+	VBLENDVPS Y5, Y0, Y3, Y3
+	VMOVUPS   Y3, Y3
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y0, Y4, Y4
+	VMOVUPS   Y4, Y4
+
+numbers4:
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 16(CX)
+	VCVTPS2PH $0x00, Y3, X1
+	VMOVUPS   X1, 32(CX)
+	VCVTPS2PH $0x00, Y4, X1
+	VMOVUPS   X1, 48(CX)
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000020, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000008
-	JLT       done
+	JLT       vectors1Done
 	VCVTPH2PS (DX), Y1
 	VCVTPH2PS (BX), Y2
 	VSUBPS    Y2, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VORPS     Y2, Y3, Y2
+	VPTEST    Y2, Y2
+	JZ        numbers1
+	VCMPPS    $0x03, Y1, Y1, Y2
 	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+
+numbers1:
 	VCVTPS2PH $0x00, Y1, X1
 	VMOVUPS   X1, (CX)
 	ADDQ      $0x00000010, DX
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, CX
 	SUBQ      $0x00000008, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -141,23 +320,80 @@ TEXT ·mulF16Y(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000020
+	JLT       vectors4Done
+	VCVTPH2PS (DX), Y1
+	VCVTPH2PS (BX), Y2
+	VMULPS    Y2, Y1, Y1
+	VCVTPH2PS 16(DX), Y2
+	VCVTPH2PS 16(BX), Y3
+	VMULPS    Y3, Y2, Y2
+	VCVTPH2PS 32(DX), Y3
+	VCVTPH2PS 32(BX), Y4
+	VMULPS    Y4, Y3, Y3
+	VCVTPH2PS 48(DX), Y4
+	VCVTPH2PS 48(BX), Y5
+	VMULPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y3, Y1, Y5
+	VCMPPS    $0x03, Y4, Y2, Y6
+	VORPS     Y5, Y6, Y5
+	VPTEST    Y5, Y5
+	JZ        numbers4
+	VCMPPS    $0x03, Y1, Y1, Y5
+	VBLENDVPS Y5, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VBLENDVPS Y5, Y0, Y2, Y2
+	VMOVUPS   Y2, Y2
+	VCMPPS    $0x03, Y3, Y3, Y5
+	VBLENDVPS Y5, Y0, Y3, Y3
+	VMOVUPS   Y3, Y3
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y0, Y4, Y4
+	VMOVUPS   Y4, Y4
+
+numbers4:
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 16(CX)
+	VCVTPS2PH $0x00, Y3, X1
+	VMOVUPS   X1, 32(CX)
+	VCVTPS2PH $0x00, Y4, X1
+	VMOVUPS   X1, 48(CX)
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000020, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000008
-	JLT       done
+	JLT       vectors1Done
 	VCVTPH2PS (DX), Y1
 	VCVTPH2PS (BX), Y2
 	VMULPS    Y2, Y1, Y1
 	VCMPPS    $0x03, Y1, Y1, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VORPS     Y2, Y3, Y2
+	VPTEST    Y2, Y2
+	JZ        numbers1
+	VCMPPS    $0x03, Y1, Y1, Y2
 	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, Y1
+
+numbers1:
 	VCVTPS2PH $0x00, Y1, X1
 	VMOVUPS   X1, (CX)
 	ADDQ      $0x00000010, DX
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, CX
 	SUBQ      $0x00000008, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -168,18 +404,39 @@ TEXT ·widenBF16Y(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector:
-	CMPQ      AX, $0x00000008
-	JLT       done
+vectors4:
+	CMPQ      AX, $0x00000020
+	JLT       vectors4Done
 	VPMOVZXWD (DX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVUPS   Y0, (CX)
-	ADDQ      $0x00000010, DX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000008, AX
-	JMP       vector
+	VPMOVZXWD 16(DX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 32(CX)
+	VPMOVZXWD 32(DX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 64(CX)
+	VPMOVZXWD 48(DX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000020, AX
+	JMP       vectors4
 
-done:
+vectors4Done:
+vectors1:
+	CMPQ      AX, $0x00000008
+	JLT       vectors1Done
+	VPMOVZXWD (DX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000010, DX
+	SUBQ      $0x00000008, AX
+	JMP       vectors1
+
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -194,9 +451,66 @@ TEXT ·narrowBF16Y(SB), NOSPLIT, $0-24
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
 
-vector:
+vectors4:
+	CMPQ         AX, $0x00000020
+	JLT          vectors4Done
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      64(DX), Y5
+	VMOVUPS      96(DX), Y6
+	VPSRLD       $0x10, Y3, Y7
+	VPAND        Y0, Y7, Y7
+	VPADDD       Y1, Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPSRLD       $0x10, Y7, Y7
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y7, Y3
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X7, X3, X3
+	VMOVUPS      X3, (CX)
+	VPSRLD       $0x10, Y4, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 16(CX)
+	VPSRLD       $0x10, Y5, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y5, Y5, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 32(CX)
+	VPSRLD       $0x10, Y6, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y6, Y6, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 48(CX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000020, AX
+	JMP          vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ         AX, $0x00000008
-	JLT          done
+	JLT          vectors1Done
 	VMOVUPS      (DX), Y3
 	VPSRLD       $0x10, Y3, Y4
 	VPAND        Y0, Y4, Y4
@@ -209,12 +523,12 @@ vector:
 	VEXTRACTI128 $0x00, Y3, X3
 	VPACKUSDW    X4, X3, X3
 	VMOVUPS      X3, (CX)
-	ADDQ         $0x00000020, DX
 	ADDQ         $0x00000010, CX
+	ADDQ         $0x00000020, DX
 	SUBQ         $0x00000008, AX
-	JMP          vector
+	JMP          vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -230,9 +544,83 @@ TEXT ·addBF16Y(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ         AX, $0x00000020
+	JLT          vectors4Done
+	VPMOVZXWD    (DX), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VPMOVZXWD    (BX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VPMOVZXWD    16(DX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VPMOVZXWD    16(BX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VPMOVZXWD    32(DX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VPMOVZXWD    32(BX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VADDPS       Y6, Y5, Y5
+	VPMOVZXWD    48(DX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VPMOVZXWD    48(BX), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VPSRLD       $0x10, Y3, Y7
+	VPAND        Y0, Y7, Y7
+	VPADDD       Y1, Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPSRLD       $0x10, Y7, Y7
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y7, Y3
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X7, X3, X3
+	VMOVUPS      X3, (CX)
+	VPSRLD       $0x10, Y4, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 16(CX)
+	VPSRLD       $0x10, Y5, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y5, Y5, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 32(CX)
+	VPSRLD       $0x10, Y6, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y6, Y6, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 48(CX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x00000020, AX
+	JMP          vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ         AX, $0x00000008
-	JLT          done
+	JLT          vectors1Done
 	VPMOVZXWD    (DX), Y3
 	VPSLLD       $0x10, Y3, Y3
 	VPMOVZXWD    (BX), Y4
@@ -253,9 +641,9 @@ vector:
 	ADDQ         $0x00000010, BX
 	ADDQ         $0x00000010, CX
 	SUBQ         $0x00000008, AX
-	JMP          vector
+	JMP          vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -271,9 +659,83 @@ TEXT ·subBF16Y(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ         AX, $0x00000020
+	JLT          vectors4Done
+	VPMOVZXWD    (DX), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VPMOVZXWD    (BX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VPMOVZXWD    16(DX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VPMOVZXWD    16(BX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VSUBPS       Y5, Y4, Y4
+	VPMOVZXWD    32(DX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VPMOVZXWD    32(BX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VSUBPS       Y6, Y5, Y5
+	VPMOVZXWD    48(DX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VPMOVZXWD    48(BX), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VSUBPS       Y7, Y6, Y6
+	VPSRLD       $0x10, Y3, Y7
+	VPAND        Y0, Y7, Y7
+	VPADDD       Y1, Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPSRLD       $0x10, Y7, Y7
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y7, Y3
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X7, X3, X3
+	VMOVUPS      X3, (CX)
+	VPSRLD       $0x10, Y4, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 16(CX)
+	VPSRLD       $0x10, Y5, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y5, Y5, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 32(CX)
+	VPSRLD       $0x10, Y6, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y6, Y6, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 48(CX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x00000020, AX
+	JMP          vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ         AX, $0x00000008
-	JLT          done
+	JLT          vectors1Done
 	VPMOVZXWD    (DX), Y3
 	VPSLLD       $0x10, Y3, Y3
 	VPMOVZXWD    (BX), Y4
@@ -294,9 +756,9 @@ vector:
 	ADDQ         $0x00000010, BX
 	ADDQ         $0x00000010, CX
 	SUBQ         $0x00000008, AX
-	JMP          vector
+	JMP          vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -312,9 +774,83 @@ TEXT ·mulBF16Y(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ         AX, $0x00000020
+	JLT          vectors4Done
+	VPMOVZXWD    (DX), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VPMOVZXWD    (BX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VPMOVZXWD    16(DX), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VPMOVZXWD    16(BX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VMULPS       Y5, Y4, Y4
+	VPMOVZXWD    32(DX), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VPMOVZXWD    32(BX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VPMOVZXWD    48(DX), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VPMOVZXWD    48(BX), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VPSRLD       $0x10, Y3, Y7
+	VPAND        Y0, Y7, Y7
+	VPADDD       Y1, Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPSRLD       $0x10, Y7, Y7
+	VCMPPS       $0x03, Y3, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y7, Y3
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X7, X3, X3
+	VMOVUPS      X3, (CX)
+	VPSRLD       $0x10, Y4, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 16(CX)
+	VPSRLD       $0x10, Y5, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y5, Y5, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 32(CX)
+	VPSRLD       $0x10, Y6, Y3
+	VPAND        Y0, Y3, Y3
+	VPADDD       Y1, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VCMPPS       $0x03, Y6, Y6, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x00, Y3, X3
+	VPACKUSDW    X4, X3, X3
+	VMOVUPS      X3, 48(CX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x00000020, AX
+	JMP          vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ         AX, $0x00000008
-	JLT          done
+	JLT          vectors1Done
 	VPMOVZXWD    (DX), Y3
 	VPSLLD       $0x10, Y3, Y3
 	VPMOVZXWD    (BX), Y4
@@ -335,9 +871,9 @@ vector:
 	ADDQ         $0x00000010, BX
 	ADDQ         $0x00000010, CX
 	SUBQ         $0x00000008, AX
-	JMP          vector
+	JMP          vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -348,17 +884,34 @@ TEXT ·widenF16Z(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector:
-	CMPQ      AX, $0x00000010
-	JLT       done
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
 	VCVTPH2PS (DX), Z0
 	VMOVUPS   Z0, (CX)
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, AX
-	JMP       vector
+	VCVTPH2PS 32(DX), Z0
+	VMOVUPS   Z0, 64(CX)
+	VCVTPH2PS 64(DX), Z0
+	VMOVUPS   Z0, 128(CX)
+	VCVTPH2PS 96(DX), Z0
+	VMOVUPS   Z0, 192(CX)
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000080, DX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
 
-done:
+vectors4Done:
+vectors1:
+	CMPQ      AX, $0x00000010
+	JLT       vectors1Done
+	VCVTPH2PS (DX), Z0
+	VMOVUPS   Z0, (CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x00000010, AX
+	JMP       vectors1
+
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -373,21 +926,71 @@ TEXT ·narrowF16Z(SB), NOSPLIT, $0-24
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
 
-vector:
-	CMPQ      AX, $0x00000010
-	JLT       done
-	VMOVUPS   (DX), Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVUPS   Z1, Z1
-	VMOVUPS   Z0, K1, Z1
+vectors4:
+	CMPQ     AX, $0x00000040
+	JLT      vectors4Done
+	VMOVUPS  (DX), Z1
+	VMOVUPS  64(DX), Z2
+	VMOVUPS  128(DX), Z3
+	VMOVUPS  192(DX), Z4
+	VCMPPS   $0x03, Z3, Z1, K1
+	VCMPPS   $0x03, Z4, Z2, K2
+	KORTESTW K1, K2
+	JZ       numbers4
+	VCMPPS   $0x03, Z1, Z1, K1
+	VMOVUPS  Z1, Z1
+	VMOVUPS  Z0, K1, Z1
+	VMOVUPS  Z1, Z1
+	VCMPPS   $0x03, Z2, Z2, K1
+	VMOVUPS  Z2, Z2
+	VMOVUPS  Z0, K1, Z2
+	VMOVUPS  Z2, Z2
+	VCMPPS   $0x03, Z3, Z3, K1
+	VMOVUPS  Z3, Z3
+	VMOVUPS  Z0, K1, Z3
+	VMOVUPS  Z3, Z3
+	VCMPPS   $0x03, Z4, Z4, K1
+	VMOVUPS  Z4, Z4
+	VMOVUPS  Z0, K1, Z4
+	VMOVUPS  Z4, Z4
+
+numbers4:
 	VCVTPS2PH $0x00, Z1, Y1
 	VMOVUPS   Y1, (CX)
-	ADDQ      $0x00000040, DX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000010, AX
-	JMP       vector
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 32(CX)
+	VCVTPS2PH $0x00, Z3, Y1
+	VMOVUPS   Y1, 64(CX)
+	VCVTPS2PH $0x00, Z4, Y1
+	VMOVUPS   Y1, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000100, DX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
 
-done:
+vectors4Done:
+vectors1:
+	CMPQ     AX, $0x00000010
+	JLT      vectors1Done
+	VMOVUPS  (DX), Z1
+	VCMPPS   $0x03, Z1, Z1, K1
+	VCMPPS   $0x03, Z1, Z1, K2
+	KORTESTW K1, K2
+	JZ       numbers1
+	VCMPPS   $0x03, Z1, Z1, K1
+	VMOVUPS  Z1, Z1
+	VMOVUPS  Z0, K1, Z1
+	VMOVUPS  Z1, Z1
+
+numbers1:
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000010, AX
+	JMP       vectors1
+
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -403,24 +1006,83 @@ TEXT ·addF16Z(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
+	VCVTPH2PS (DX), Z1
+	VCVTPH2PS (BX), Z2
+	VADDPS    Z2, Z1, Z1
+	VCVTPH2PS 32(DX), Z2
+	VCVTPH2PS 32(BX), Z3
+	VADDPS    Z3, Z2, Z2
+	VCVTPH2PS 64(DX), Z3
+	VCVTPH2PS 64(BX), Z4
+	VADDPS    Z4, Z3, Z3
+	VCVTPH2PS 96(DX), Z4
+	VCVTPH2PS 96(BX), Z5
+	VADDPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VCMPPS    $0x03, Z4, Z2, K2
+	KORTESTW  K1, K2
+	JZ        numbers4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVUPS   Z1, Z1
+	VMOVUPS   Z0, K1, Z1
+	VMOVUPS   Z1, Z1
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVUPS   Z2, Z2
+	VMOVUPS   Z0, K1, Z2
+	VMOVUPS   Z2, Z2
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z0, K1, Z3
+	VMOVUPS   Z3, Z3
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVUPS   Z4, Z4
+	VMOVUPS   Z0, K1, Z4
+	VMOVUPS   Z4, Z4
+
+numbers4:
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 32(CX)
+	VCVTPS2PH $0x00, Z3, Y1
+	VMOVUPS   Y1, 64(CX)
+	VCVTPS2PH $0x00, Z4, Y1
+	VMOVUPS   Y1, 96(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000010
-	JLT       done
+	JLT       vectors1Done
 	VCVTPH2PS (DX), Z1
 	VCVTPH2PS (BX), Z2
 	VADDPS    Z2, Z1, Z1
 	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z1, Z1, K2
+	KORTESTW  K1, K2
+	JZ        numbers1
+	VCMPPS    $0x03, Z1, Z1, K1
 	VMOVUPS   Z1, Z1
 	VMOVUPS   Z0, K1, Z1
+	VMOVUPS   Z1, Z1
+
+numbers1:
 	VCVTPS2PH $0x00, Z1, Y1
 	VMOVUPS   Y1, (CX)
 	ADDQ      $0x00000020, DX
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000010, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -436,24 +1098,83 @@ TEXT ·subF16Z(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
+	VCVTPH2PS (DX), Z1
+	VCVTPH2PS (BX), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCVTPH2PS 32(DX), Z2
+	VCVTPH2PS 32(BX), Z3
+	VSUBPS    Z3, Z2, Z2
+	VCVTPH2PS 64(DX), Z3
+	VCVTPH2PS 64(BX), Z4
+	VSUBPS    Z4, Z3, Z3
+	VCVTPH2PS 96(DX), Z4
+	VCVTPH2PS 96(BX), Z5
+	VSUBPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VCMPPS    $0x03, Z4, Z2, K2
+	KORTESTW  K1, K2
+	JZ        numbers4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVUPS   Z1, Z1
+	VMOVUPS   Z0, K1, Z1
+	VMOVUPS   Z1, Z1
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVUPS   Z2, Z2
+	VMOVUPS   Z0, K1, Z2
+	VMOVUPS   Z2, Z2
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z0, K1, Z3
+	VMOVUPS   Z3, Z3
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVUPS   Z4, Z4
+	VMOVUPS   Z0, K1, Z4
+	VMOVUPS   Z4, Z4
+
+numbers4:
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 32(CX)
+	VCVTPS2PH $0x00, Z3, Y1
+	VMOVUPS   Y1, 64(CX)
+	VCVTPS2PH $0x00, Z4, Y1
+	VMOVUPS   Y1, 96(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000010
-	JLT       done
+	JLT       vectors1Done
 	VCVTPH2PS (DX), Z1
 	VCVTPH2PS (BX), Z2
 	VSUBPS    Z2, Z1, Z1
 	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z1, Z1, K2
+	KORTESTW  K1, K2
+	JZ        numbers1
+	VCMPPS    $0x03, Z1, Z1, K1
 	VMOVUPS   Z1, Z1
 	VMOVUPS   Z0, K1, Z1
+	VMOVUPS   Z1, Z1
+
+numbers1:
 	VCVTPS2PH $0x00, Z1, Y1
 	VMOVUPS   Y1, (CX)
 	ADDQ      $0x00000020, DX
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000010, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -469,24 +1190,83 @@ TEXT ·mulF16Z(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
+	VCVTPH2PS (DX), Z1
+	VCVTPH2PS (BX), Z2
+	VMULPS    Z2, Z1, Z1
+	VCVTPH2PS 32(DX), Z2
+	VCVTPH2PS 32(BX), Z3
+	VMULPS    Z3, Z2, Z2
+	VCVTPH2PS 64(DX), Z3
+	VCVTPH2PS 64(BX), Z4
+	VMULPS    Z4, Z3, Z3
+	VCVTPH2PS 96(DX), Z4
+	VCVTPH2PS 96(BX), Z5
+	VMULPS    Z5, Z4, Z4
+	VCMPPS    $0x03, Z3, Z1, K1
+	VCMPPS    $0x03, Z4, Z2, K2
+	KORTESTW  K1, K2
+	JZ        numbers4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVUPS   Z1, Z1
+	VMOVUPS   Z0, K1, Z1
+	VMOVUPS   Z1, Z1
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVUPS   Z2, Z2
+	VMOVUPS   Z0, K1, Z2
+	VMOVUPS   Z2, Z2
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z0, K1, Z3
+	VMOVUPS   Z3, Z3
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVUPS   Z4, Z4
+	VMOVUPS   Z0, K1, Z4
+	VMOVUPS   Z4, Z4
+
+numbers4:
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (CX)
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 32(CX)
+	VCVTPS2PH $0x00, Z3, Y1
+	VMOVUPS   Y1, 64(CX)
+	VCVTPS2PH $0x00, Z4, Y1
+	VMOVUPS   Y1, 96(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000010
-	JLT       done
+	JLT       vectors1Done
 	VCVTPH2PS (DX), Z1
 	VCVTPH2PS (BX), Z2
 	VMULPS    Z2, Z1, Z1
 	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z1, Z1, K2
+	KORTESTW  K1, K2
+	JZ        numbers1
+	VCMPPS    $0x03, Z1, Z1, K1
 	VMOVUPS   Z1, Z1
 	VMOVUPS   Z0, K1, Z1
+	VMOVUPS   Z1, Z1
+
+numbers1:
 	VCVTPS2PH $0x00, Z1, Y1
 	VMOVUPS   Y1, (CX)
 	ADDQ      $0x00000020, DX
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000010, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -497,18 +1277,39 @@ TEXT ·widenBF16Z(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ x+16(FP), DX
 
-vector:
-	CMPQ      AX, $0x00000010
-	JLT       done
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
 	VPMOVZXWD (DX), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, (CX)
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, AX
-	JMP       vector
+	VPMOVZXWD 32(DX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, 64(CX)
+	VPMOVZXWD 64(DX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, 128(CX)
+	VPMOVZXWD 96(DX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, 192(CX)
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000080, DX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
 
-done:
+vectors4Done:
+vectors1:
+	CMPQ      AX, $0x00000010
+	JLT       vectors1Done
+	VPMOVZXWD (DX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, (CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x00000010, AX
+	JMP       vectors1
+
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -523,9 +1324,62 @@ TEXT ·narrowBF16Z(SB), NOSPLIT, $0-24
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
 
-vector:
+vectors4:
+	CMPQ    AX, $0x00000040
+	JLT     vectors4Done
+	VMOVUPS (DX), Z3
+	VMOVUPS 64(DX), Z4
+	VMOVUPS 128(DX), Z5
+	VMOVUPS 192(DX), Z6
+	VPSRLD  $0x10, Z3, Z7
+	VPANDD  Z0, Z7, Z7
+	VPADDD  Z1, Z7, Z7
+	VPADDD  Z3, Z7, Z7
+	VPSRLD  $0x10, Z7, Z7
+	VCMPPS  $0x03, Z3, Z3, K1
+	VMOVUPS Z7, Z3
+	VMOVUPS Z2, K1, Z3
+	VPMOVDW Z3, Y3
+	VMOVUPS Y3, (CX)
+	VPSRLD  $0x10, Z4, Z3
+	VPANDD  Z0, Z3, Z3
+	VPADDD  Z1, Z3, Z3
+	VPADDD  Z4, Z3, Z3
+	VPSRLD  $0x10, Z3, Z3
+	VCMPPS  $0x03, Z4, Z4, K1
+	VMOVUPS Z3, Z3
+	VMOVUPS Z2, K1, Z3
+	VPMOVDW Z3, Y3
+	VMOVUPS Y3, 32(CX)
+	VPSRLD  $0x10, Z5, Z3
+	VPANDD  Z0, Z3, Z3
+	VPADDD  Z1, Z3, Z3
+	VPADDD  Z5, Z3, Z3
+	VPSRLD  $0x10, Z3, Z3
+	VCMPPS  $0x03, Z5, Z5, K1
+	VMOVUPS Z3, Z3
+	VMOVUPS Z2, K1, Z3
+	VPMOVDW Z3, Y3
+	VMOVUPS Y3, 64(CX)
+	VPSRLD  $0x10, Z6, Z3
+	VPANDD  Z0, Z3, Z3
+	VPADDD  Z1, Z3, Z3
+	VPADDD  Z6, Z3, Z3
+	VPSRLD  $0x10, Z3, Z3
+	VCMPPS  $0x03, Z6, Z6, K1
+	VMOVUPS Z3, Z3
+	VMOVUPS Z2, K1, Z3
+	VPMOVDW Z3, Y3
+	VMOVUPS Y3, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000040, AX
+	JMP     vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ    AX, $0x00000010
-	JLT     done
+	JLT     vectors1Done
 	VMOVUPS (DX), Z3
 	VPSRLD  $0x10, Z3, Z4
 	VPANDD  Z0, Z4, Z4
@@ -537,12 +1391,12 @@ vector:
 	VMOVUPS Z2, K1, Z3
 	VPMOVDW Z3, Y3
 	VMOVUPS Y3, (CX)
-	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, AX
-	JMP     vector
+	JMP     vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -558,9 +1412,79 @@ TEXT ·addBF16Z(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VPMOVZXWD (BX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VPMOVZXWD 32(DX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VPMOVZXWD 32(BX), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VPMOVZXWD 64(DX), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPMOVZXWD 64(BX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VADDPS    Z6, Z5, Z5
+	VPMOVZXWD 96(DX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VPMOVZXWD 96(BX), Z7
+	VPSLLD    $0x10, Z7, Z7
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z3, Z7
+	VPANDD    Z0, Z7, Z7
+	VPADDD    Z1, Z7, Z7
+	VPADDD    Z3, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z7, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, (CX)
+	VPSRLD    $0x10, Z4, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z4, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 32(CX)
+	VPSRLD    $0x10, Z5, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z5, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 64(CX)
+	VPSRLD    $0x10, Z6, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z6, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 96(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000010
-	JLT       done
+	JLT       vectors1Done
 	VPMOVZXWD (DX), Z3
 	VPSLLD    $0x10, Z3, Z3
 	VPMOVZXWD (BX), Z4
@@ -580,9 +1504,9 @@ vector:
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000010, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -598,9 +1522,79 @@ TEXT ·subBF16Z(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VPMOVZXWD (BX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VSUBPS    Z4, Z3, Z3
+	VPMOVZXWD 32(DX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VPMOVZXWD 32(BX), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VSUBPS    Z5, Z4, Z4
+	VPMOVZXWD 64(DX), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPMOVZXWD 64(BX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VSUBPS    Z6, Z5, Z5
+	VPMOVZXWD 96(DX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VPMOVZXWD 96(BX), Z7
+	VPSLLD    $0x10, Z7, Z7
+	VSUBPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z3, Z7
+	VPANDD    Z0, Z7, Z7
+	VPADDD    Z1, Z7, Z7
+	VPADDD    Z3, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z7, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, (CX)
+	VPSRLD    $0x10, Z4, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z4, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 32(CX)
+	VPSRLD    $0x10, Z5, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z5, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 64(CX)
+	VPSRLD    $0x10, Z6, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z6, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 96(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000010
-	JLT       done
+	JLT       vectors1Done
 	VPMOVZXWD (DX), Z3
 	VPSLLD    $0x10, Z3, Z3
 	VPMOVZXWD (BX), Z4
@@ -620,9 +1614,9 @@ vector:
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000010, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET
 
@@ -638,9 +1632,79 @@ TEXT ·mulBF16Z(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), DX
 	MOVQ         y+24(FP), BX
 
-vector:
+vectors4:
+	CMPQ      AX, $0x00000040
+	JLT       vectors4Done
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VPMOVZXWD (BX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMULPS    Z4, Z3, Z3
+	VPMOVZXWD 32(DX), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VPMOVZXWD 32(BX), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VMULPS    Z5, Z4, Z4
+	VPMOVZXWD 64(DX), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPMOVZXWD 64(BX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VMULPS    Z6, Z5, Z5
+	VPMOVZXWD 96(DX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VPMOVZXWD 96(BX), Z7
+	VPSLLD    $0x10, Z7, Z7
+	VMULPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z3, Z7
+	VPANDD    Z0, Z7, Z7
+	VPADDD    Z1, Z7, Z7
+	VPADDD    Z3, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVUPS   Z7, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, (CX)
+	VPSRLD    $0x10, Z4, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z4, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 32(CX)
+	VPSRLD    $0x10, Z5, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z5, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 64(CX)
+	VPSRLD    $0x10, Z6, Z3
+	VPANDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPADDD    Z6, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVUPS   Z3, Z3
+	VMOVUPS   Z2, K1, Z3
+	VPMOVDW   Z3, Y3
+	VMOVUPS   Y3, 96(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x00000040, AX
+	JMP       vectors4
+
+vectors4Done:
+vectors1:
 	CMPQ      AX, $0x00000010
-	JLT       done
+	JLT       vectors1Done
 	VPMOVZXWD (DX), Z3
 	VPSLLD    $0x10, Z3, Z3
 	VPMOVZXWD (BX), Z4
@@ -660,8 +1724,8 @@ vector:
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, CX
 	SUBQ      $0x00000010, AX
-	JMP       vector
+	JMP       vectors1
 
-done:
+vectors1Done:
 	VZEROUPPER
 	RET

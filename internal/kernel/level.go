@@ -44,8 +44,14 @@ type kernels struct {
 	vectors64 vectors[float64]
 	sums32    summing[float32]
 	sums64    summing[float64]
-	softmax32 func(n int, y, x *float32)
-	f16, bf16 conversion
+
+	extremes32 extremes[float32]
+	extremes64 extremes[float64]
+	softmax32  func(n int, y, x *float32)
+	f16, bf16  conversion
+	casts      casts
+	choose32   chooser[uint32]
+	choose64   chooser[uint64]
 }
 
 // chosen is the level that LOCKSTEP_KERNEL asks for, else the best one.

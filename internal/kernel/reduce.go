@@ -2,10 +2,13 @@ package kernel
 
 import (
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/buffer"
 	"github.com/lockstep-go/lockstep/internal/layout"
+	"github.com/lockstep-go/lockstep/internal/par"
 )
 
 // Reduction names a reduction over axes, as messages to people do.
@@ -25,12 +28,15 @@ const (
 // Reduce reduces an operand of the given shape and type over axes, which are in
 // increasing order, and writes the results, of type to, in row order.
 //
-// Sums and means are pairwise over blocks in an order fixed by the number of
-// elements alone, in float64 for every real floating-point type, and are rounded
-// once; the result depends neither on strides nor on who computes it. Products
+// Sums and means are pairwise over blocks, in float64 for every real
+// floating-point type, and are rounded once. The order is fixed by the number of
+// elements and by what lies side by side, the elements of one result or those of
+// neighbouring ones; it does not depend on who computes which part. Products
 // accumulate in float64 likewise, in row order.
 func Reduce(r Reduction, to dtype.Type, out []byte, from dtype.Type, in Operand, shape, axes []int) {
 	switch {
+	case from == to && isFewRows(in, shape, axes) && reduceFewRows(r, from, out, in, shape, axes):
+		return
 	case from == dtype.Float16 || from == dtype.BFloat16:
 		in, from = widenAll(from, in, shape), dtype.Float32
 		if r == Max || r == Min {
@@ -45,6 +51,47 @@ func Reduce(r Reduction, to dtype.Type, out []byte, from dtype.Type, in Operand,
 	}
 	p := newFoldPlan(in, shape, axes)
 	folders[r][from](out, to, p)
+}
+
+// isFewRows finds the reduction of the last axes of a contiguous operand to so few
+// results that there is nothing to plan.
+func isFewRows(in Operand, shape, axes []int) bool {
+	kept := len(shape) - len(axes)
+	return len(axes) > 0 && axes[0] == kept && layout.Size(shape[:kept]) <= 2 && layout.IsContiguous(shape, in.Strides)
+}
+
+// reduceFewRows reports whether it knows how.
+func reduceFewRows(r Reduction, t dtype.Type, out []byte, in Operand, shape, axes []int) bool {
+	kept := len(shape) - len(axes)
+	outputs, n := layout.Size(shape[:kept]), layout.Size(shape[kept:])
+	switch {
+	case n == 0:
+		return false
+	case t == dtype.Float32:
+		return reduceFewFloats(r, buffer.As[float32](out)[:outputs], buffer.As[float32](in.Storage)[in.Offset:], n)
+	case t == dtype.Float64:
+		return reduceFewFloats(r, buffer.As[float64](out)[:outputs], buffer.As[float64](in.Storage)[in.Offset:], n)
+	}
+	return false
+}
+
+func reduceFewFloats[T float](r Reduction, y, x []T, n int) bool {
+	for i := range y {
+		row := x[i*n : (i+1)*n]
+		switch r {
+		case Sum:
+			y[i] = T(sumFloats(row))
+		case Mean:
+			y[i] = T(sumFloats(row) / float64(n))
+		case Max:
+			y[i] = maxFloats(row)
+		case Min:
+			y[i] = minFloats(row)
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // widenAll copies a half-precision operand to a contiguous one of float32.
@@ -83,9 +130,35 @@ type foldPlan struct {
 	outputs     int
 	asColumns   bool // neighbouring outputs lie side by side; else each one's elements do
 	inner, step int  // innermost axis of shape and its stride
+	room        [2]int
+}
+
+// simplePlan is the plan, made at little cost, of reducing the first or the last
+// axes of a contiguous operand; else nil.
+func simplePlan(in Operand, shape, axes []int) *foldPlan {
+	first := len(axes) > 0 && axes[len(axes)-1] == len(axes)-1
+	last := len(axes) > 0 && axes[0] == len(shape)-len(axes)
+	if !first && !last || !layout.IsContiguous(shape, in.Strides) {
+		return nil
+	}
+	p := &foldPlan{storage: in.Storage, offset: in.Offset}
+	if last {
+		kept := len(shape) - len(axes)
+		p.outputs, p.n, p.stride = layout.Size(shape[:kept]), layout.Size(shape[kept:]), 1
+		p.step = p.n
+	} else {
+		p.outputs, p.n = layout.Size(shape[len(axes):]), layout.Size(shape[:len(axes)])
+		p.step, p.stride, p.asColumns = 1, p.outputs, p.n > 1
+	}
+	p.room = [2]int{p.outputs, p.step}
+	p.shape, p.strides, p.inner = p.room[:1], p.room[1:], p.outputs
+	return p
 }
 
 func newFoldPlan(in Operand, shape, axes []int) *foldPlan {
+	if p := simplePlan(in, shape, axes); p != nil {
+		return p
+	}
 	var kept, keptStrides, folded, foldedStrides []int
 	for axis, d := range shape {
 		if slices.Contains(axes, axis) {
@@ -126,32 +199,61 @@ type folder[T, A any] struct {
 	row     func(x []T) A
 	columns func(acc []A, x []T, at, n, stride int) // acc[j] over x[at+j+i*stride]
 	store   func(out []byte, to dtype.Type, at int, acc []A, n int)
+	rooms   *sync.Pool // of accumulators, between calls
 }
 
-// width is how many columns are folded at a time.
-const width = 256
+// width is how many columns are folded at a time, so that their accumulators stay
+// in the first cache.
+const width = 2048
 
+// run shares outputs out, parts of the first axis, where there are many; a row or
+// a stretch of columns may share out what it folds.
 func (f folder[T, A]) run(out []byte, to dtype.Type, x []T, p *foldPlan) {
-	if p.n == 0 {
-		for k := range p.outputs {
-			f.store(out, to, k, []A{f.row(nil)}, 0)
-		}
+	first, bytes := p.shape[0], p.n*int(unsafe.Sizeof(*new(T)))
+	each := p.outputs / max(first, 1)
+	if first < 2*par.Workers() || p.asColumns && len(p.shape) == 1 {
+		f.part(out, to, x, p, 0, first, each)
 		return
 	}
-	k := 0
-	acc := make([]A, width)
-	layout.Rows(p.shape, [][]int{p.strides}, []int{p.offset}, func(at []int) {
-		for j := 0; j < p.inner; j += width {
-			some := acc[:min(width, p.inner-j)]
-			if p.asColumns {
-				f.columns(some, x, at[0]+j, p.n, p.stride)
-			} else {
-				f.rows(some, x, at[0]+j*p.step, p)
-			}
-			f.store(out, to, k, some, p.n)
-			k += len(some)
-		}
+	shares(first, each*bytes, func(from, until int) { f.part(out, to, x, p, from, until, each) })
+}
+
+// part folds the outputs of a stretch of the first axis, with each outputs for
+// each of its steps.
+func (f folder[T, A]) part(out []byte, to dtype.Type, x []T, p *foldPlan, from, until, each int) {
+	room := f.rooms.Get().(*[width]A)
+	defer f.rooms.Put(room)
+	acc := room[:min(width, p.inner)]
+	k := from * each
+	if len(p.shape) == 1 {
+		f.stretch(out, to, x, p, acc, p.offset+from*p.step, until-from, k)
+		return
+	}
+	shape := slices.Clone(p.shape)
+	shape[0] = until - from
+	layout.Rows(shape, [][]int{p.strides}, []int{p.offset + from*p.strides[0]}, func(at []int) {
+		f.stretch(out, to, x, p, acc, at[0], p.inner, k)
+		k += p.inner
 	})
+}
+
+// stretch folds count outputs of the innermost axis and stores them from the k-th
+// on.
+func (f folder[T, A]) stretch(out []byte, to dtype.Type, x []T, p *foldPlan, acc []A, at, count, k int) {
+	for j := 0; j < count; j += len(acc) {
+		some := acc[:min(len(acc), count-j)]
+		switch {
+		case p.n == 0:
+			for i := range some {
+				some[i] = f.row(nil)
+			}
+		case p.asColumns:
+			f.columns(some, x, at+j, p.n, p.stride)
+		default:
+			f.rows(some, x, at+j*p.step, p)
+		}
+		f.store(out, to, k+j, some, p.n)
+	}
 }
 
 func (f folder[T, A]) rows(acc []A, x []T, at int, p *foldPlan) {
@@ -165,5 +267,6 @@ func (f folder[T, A]) rows(acc []A, x []T, at int, p *foldPlan) {
 type fold func(out []byte, to dtype.Type, p *foldPlan)
 
 func erase[T dtype.Element, A any](f folder[T, A]) fold {
+	f.rooms = &sync.Pool{New: func() any { return new([width]A) }}
 	return func(out []byte, to dtype.Type, p *foldPlan) { f.run(out, to, buffer.As[T](p.storage), p) }
 }

@@ -4,50 +4,10 @@
 
 package kernel
 
-// sSumY is the sum of n elements, added up in eight lanes of float64 as by sumRow of a block.
-//
-//go:noescape
-func sSumY(n int, x *float32) float64
-
-// sSumOfFourY is the sum of four blocks, which is that of sumRow.
-//
-//go:noescape
-func sSumOfFourY(x *float32) float64
-
-// dSumY is the sum of n elements, added up in eight lanes of float64 as by sumRow of a block.
-//
-//go:noescape
-func dSumY(n int, x *float64) float64
-
-// dSumOfFourY is the sum of four blocks, which is that of sumRow.
-//
-//go:noescape
-func dSumOfFourY(x *float64) float64
-
 // sSoftmaxY writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
 //
 //go:noescape
 func sSoftmaxY(n int, y *float32, x *float32)
-
-// sSumZ is the sum of n elements, added up in eight lanes of float64 as by sumRow of a block.
-//
-//go:noescape
-func sSumZ(n int, x *float32) float64
-
-// sSumOfFourZ is the sum of four blocks, which is that of sumRow.
-//
-//go:noescape
-func sSumOfFourZ(x *float32) float64
-
-// dSumZ is the sum of n elements, added up in eight lanes of float64 as by sumRow of a block.
-//
-//go:noescape
-func dSumZ(n int, x *float64) float64
-
-// dSumOfFourZ is the sum of four blocks, which is that of sumRow.
-//
-//go:noescape
-func dSumOfFourZ(x *float64) float64
 
 // sSoftmaxZ writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
 //

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/reg"
 )
 
@@ -22,8 +24,9 @@ func arithmetic() {
 }
 
 func unary(e element, v vector) {
-	each(e, v, "Neg", "-x", 1, 4, nil, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(e.xor, x[0], w.signBit()) })
-	each(e, v, "Abs", "|x|", 1, 4, nil, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(e.andNot, w.signBit(), x[0]) })
+	sign := []float64{math.Copysign(0, -1)}
+	each(e, v, "Neg", "-x", 1, 4, sign, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(e.xor, x[0], w.signBit()) })
+	each(e, v, "Abs", "|x|", 1, 4, sign, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(e.andNot, w.signBit(), x[0]) })
 	each(e, v, "Square", "x · x", 1, 4, nil, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(e.mul, x[0], x[0]) })
 	each(e, v, "Sqrt", "the square roots", 1, 4, nil, func(w *writer, x []VecVirtual) VecVirtual { return w.root(x[0]) })
 	each(e, v, "Reciprocal", "1 / x", 1, 4, []float64{1}, func(w *writer, x []VecVirtual) VecVirtual { return w.do2(e.div, w.number(1), x[0]) })

@@ -38,11 +38,53 @@ func fromBF16(from Mem, to VecVirtual) {
 
 func (w *writer) toF16(x VecVirtual) VecVirtual {
 	r := map[string]func() VecVirtual{"Y": XMM, "Z": YMM}[w.letter]()
-	VCVTPS2PH(U8(0), w.where(isUnordered, x, x, w.pattern(0x7fc00000), x), r)
+	VCVTPS2PH(U8(0), x, r)
 	return r
 }
 
 func (w *writer) toBF16(x VecVirtual) VecVirtual { return w.words(w.roundToBF16(x)) }
+
+// rounded stores what f computes as halves. The conversion of float16 keeps the
+// payload of a NaN, so these are made canonical before: all vectors are looked
+// through at once, as there are hardly ever any.
+func (h half) rounded(w *writer, f func(at []Mem) (VecVirtual, Mem)) func(at [][]Mem) {
+	return func(at [][]Mem) {
+		var results []VecVirtual
+		var places []Mem
+		for _, m := range at {
+			r, place := f(m)
+			results, places = append(results, r), append(places, place)
+		}
+		if h.name == "F16" {
+			w.canonical(results)
+		}
+		for i, r := range results {
+			VMOVUPS(h.round(w, r), places[i])
+		}
+	}
+}
+
+// canonical replaces every NaN.
+func (w *writer) canonical(x []VecVirtual) {
+	label := fmt.Sprintf("numbers%d", len(x))
+	if w.letter == "Z" {
+		first, last := K(), K()
+		VCMPPS(U8(isUnordered), x[len(x)/2], x[0], first)
+		VCMPPS(U8(isUnordered), x[len(x)-1], x[len(x)/4], last)
+		KORTESTW(first, last)
+	} else {
+		first, last := YMM(), YMM()
+		VCMPPS(U8(isUnordered), x[len(x)/2], x[0], first)
+		VCMPPS(U8(isUnordered), x[len(x)-1], x[len(x)/4], last)
+		VORPS(first, last, first)
+		VPTEST(first, first)
+	}
+	JZ(LabelRef(label))
+	for _, r := range x {
+		w.move(w.where(isUnordered, r, r, w.pattern(0x7fc00000), r), r)
+	}
+	Label(label)
+}
 
 // arithmetic writes an operation of two operands, computed in float32.
 func (h half) arithmetic(v vector, name string, f op) {
@@ -52,21 +94,41 @@ func (h half) arithmetic(v vector, name string, f op) {
 	n, z := Load(Param("n"), GP64()), Load(Param("z"), GP64())
 	x, y := Load(Param("x"), GP64()), Load(Param("y"), GP64())
 	width := v.lanes(single)
-	Label("vector")
-	CMPQ(n, U32(width))
-	JLT(LabelRef("done"))
-	a, b := v.new(), v.new()
-	h.wider(Mem{Base: x}, a)
-	h.wider(Mem{Base: y}, b)
-	VMOVUPS(h.round(w, w.do2(f, a, b)), Mem{Base: z})
-	for _, p := range []Register{x, y, z} {
-		ADDQ(U32(2*width), p)
-	}
-	SUBQ(U32(width), n)
-	JMP(LabelRef("vector"))
-	Label("done")
+	w.wholeVectors(n, []Register{x, y, z}, []int{2 * width, 2 * width, 2 * width}, h.rounded(w, func(at []Mem) (VecVirtual, Mem) {
+		a, b := v.new(), v.new()
+		h.wider(at[0], a)
+		h.wider(at[1], b)
+		f(b, a, a)
+		return a, at[2]
+	}))
 	VZEROUPPER()
 	RET()
+}
+
+// wholeVectors walks n elements, a multiple of a vector of float32, with so many
+// bytes of a vector behind each pointer: four vectors at a time, then one. f gets
+// the places of each.
+func (w *writer) wholeVectors(n Register, pointers []Register, bytes []int, f func(at [][]Mem)) {
+	width := w.lanes(single)
+	for _, many := range []int{4, 1} {
+		label := fmt.Sprintf("vectors%d", many)
+		Label(label)
+		CMPQ(n, U32(many*width))
+		JLT(LabelRef(label + "Done"))
+		at := make([][]Mem, many)
+		for i := range many {
+			for j, p := range pointers {
+				at[i] = append(at[i], Mem{Base: p, Disp: i * bytes[j]})
+			}
+		}
+		f(at)
+		for j, p := range pointers {
+			ADDQ(U32(many*bytes[j]), p)
+		}
+		SUBQ(U32(many*width), n)
+		JMP(LabelRef(label))
+		Label(label + "Done")
+	}
 }
 
 // keepForRounding holds the constants of rounding in registers.
@@ -79,10 +141,12 @@ func (w *writer) keepForRounding() {
 func widen(v vector, h half) {
 	w := start(single, v, "widen"+h.name+v.letter, "func(n int, y *float32, x *uint16)",
 		fmt.Sprintf("writes n elements, a multiple of %d, as float32 to y.", v.lanes(single)))
-	w.convert(2, 4, func(from, to Mem) {
-		r := w.new()
-		h.wider(from, r)
-		w.move(r, to)
+	w.convert(2, 4, func(at [][]Mem) {
+		for _, m := range at {
+			r := w.new()
+			h.wider(m[1], r)
+			w.move(r, m[0])
+		}
 	})
 }
 
@@ -91,26 +155,18 @@ func narrow(v vector, h half) {
 	w := start(single, v, "narrow"+h.name+v.letter, "func(n int, y *uint16, x *float32)",
 		fmt.Sprintf("rounds n elements, a multiple of %d, to nearest even.", v.lanes(single)))
 	w.keepForRounding()
-	w.convert(4, 2, func(from, to Mem) {
+	w.convert(4, 2, h.rounded(w, func(at []Mem) (VecVirtual, Mem) {
 		x := w.new()
-		w.move(from, x)
-		VMOVUPS(h.round(w, x), to)
-	})
+		w.move(at[1], x)
+		return x, at[0]
+	}))
 }
 
 // convert walks elements of the given sizes.
-func (w *writer) convert(fromSize, toSize int, f func(from, to Mem)) {
+func (w *writer) convert(fromSize, toSize int, f func(at [][]Mem)) {
 	n, y, x := Load(Param("n"), GP64()), Load(Param("y"), GP64()), Load(Param("x"), GP64())
 	width := w.lanes(single)
-	Label("vector")
-	CMPQ(n, U32(width))
-	JLT(LabelRef("done"))
-	f(Mem{Base: x}, Mem{Base: y})
-	ADDQ(U32(width*fromSize), x)
-	ADDQ(U32(width*toSize), y)
-	SUBQ(U32(width), n)
-	JMP(LabelRef("vector"))
-	Label("done")
+	w.wholeVectors(n, []Register{y, x}, []int{width * toSize, width * fromSize}, f)
 	VZEROUPPER()
 	RET()
 }

@@ -18,9 +18,12 @@ var files = map[string]func(){
 	"gemm":       gemm,
 	"arithmetic": arithmetic,
 	"functions":  functions,
+	"reductions": reductions,
 	"rows":       rows,
 	"halves":     halves,
 	"dot":        dot,
+	"choose":     choices,
+	"casts":      casts,
 }
 
 func main() {

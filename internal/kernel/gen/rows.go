@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -9,150 +8,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rows writes the sums and the whole-row functions.
+// rows writes the whole-row functions.
 func rows() {
 	for _, v := range []vector{ymm, zmm} {
-		for _, e := range []element{single, double} {
-			sum(e, v)
-			sumOfFour(e, v)
-		}
 		softmax(v)
 	}
-}
-
-// Sums are taken in eight lanes of float64, element i in lane i%8, in one or two
-// registers.
-type lanes []VecVirtual
-
-func newLanes(v vector) lanes { return zeros(v, 64/v.bytes) }
-
-// add adds the eight elements at m.
-func (s lanes) add(w *writer, m Mem) {
-	for i := range s {
-		at := m
-		at.Disp += i * len64(w.vector) * w.size
-		if w.size == 8 {
-			VADDPD(at, s[i], s[i])
-			continue
-		}
-		wide := w.new()
-		VCVTPS2PD(at, wide)
-		VADDPD(wide, s[i], s[i])
-	}
-}
-
-// addSingles adds a vector of float32.
-func (s lanes) addSingles(w *writer, x VecVirtual) {
-	for i := range 2 {
-		wide := w.new()
-		if w.letter == "Z" {
-			half := YMM()
-			VEXTRACTF64X4(U8(i), x, half)
-			VCVTPS2PD(half, wide)
-			VADDPD(wide, s[0], s[0])
-			continue
-		}
-		half := XMM()
-		VEXTRACTF128(U8(i), x, half)
-		VCVTPS2PD(half, wide)
-		VADDPD(wide, s[i], s[i])
-	}
-}
-
-func len64(v vector) int { return v.bytes / 8 }
-
-// total is ((0+4)+(2+6)) + ((1+5)+(3+7)).
-func (s lanes) total(w *writer) VecVirtual {
-	four := YMM()
-	if w.letter == "Z" {
-		VEXTRACTF64X4(U8(1), s[0], four)
-		VADDPD(four, s[0].AsY(), four)
-	} else {
-		VADDPD(s[1], s[0], four)
-	}
-	two, one := XMM(), XMM()
-	VEXTRACTF128(U8(1), four, two)
-	VADDPD(two, four.AsX(), two)
-	VUNPCKHPD(two, two, one)
-	VADDSD(one, two, one)
-	return one
-}
-
-// sum writes the sum of the last block of a row.
-func sum(e element, v vector) {
-	name := e.prefix + "Sum" + v.letter
-	w := start(e, v, name, fmt.Sprintf("func(n int, x *%s) float64", e.goType),
-		"is the sum of n elements, added up in eight lanes of float64 as by sumRow of a block.")
-	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
-	s := newLanes(v)
-	Label("eight")
-	CMPQ(n, U32(8))
-	JLT(LabelRef("rest"))
-	s.add(w, Mem{Base: x})
-	ADDQ(U32(8*e.size), x)
-	SUBQ(U32(8), n)
-	JMP(LabelRef("eight"))
-	Label("rest")
-	TESTQ(n, n)
-	JZ(LabelRef("done"))
-	w.addRest(s, n, x)
-	Label("done")
-	w.giveBack(s.total(w))
-}
-
-// addRest adds fewer than eight elements, one to a lane, through a copy on the
-// stack that zeros fill up.
-func (w *writer) addRest(s lanes, n, x Register) {
-	copied := AllocLocal(8 * w.size)
-	zero := YMM()
-	VXORPS(zero, zero, zero)
-	for i := 0; i < 8*w.size; i += 32 {
-		VMOVUPS(zero, copied.Offset(i))
-	}
-	to, word := GP64(), GP64()
-	LEAQ(copied, to)
-	Label("copy")
-	if w.size == 4 {
-		MOVL(Mem{Base: x}, word.As32())
-		MOVL(word.As32(), Mem{Base: to})
-	} else {
-		MOVQ(Mem{Base: x}, word)
-		MOVQ(word, Mem{Base: to})
-	}
-	ADDQ(U32(w.size), x)
-	ADDQ(U32(w.size), to)
-	DECQ(n)
-	JNZ(LabelRef("copy"))
-	s.add(w, copied)
-}
-
-// sumOfFour writes the sum of four whole blocks, whose additions overlap.
-func sumOfFour(e element, v vector) {
-	w := start(e, v, e.prefix+"SumOfFour"+v.letter, fmt.Sprintf("func(x *%s) float64", e.goType),
-		"is the sum of four blocks, which is that of sumRow.")
-	const block = 256
-	x := Load(Param("x"), GP64())
-	n := GP64()
-	MOVQ(U32(block/8), n)
-	var blocks [4]lanes
-	for i := range blocks {
-		blocks[i] = newLanes(v)
-	}
-	Label("eight")
-	for i, s := range blocks {
-		s.add(w, Mem{Base: x, Disp: i * block * e.size})
-	}
-	ADDQ(U32(8*e.size), x)
-	DECQ(n)
-	JNZ(LabelRef("eight"))
-	var sums [4]VecVirtual
-	for i, s := range blocks {
-		sums[i] = s.total(w)
-	}
-	VADDSD(sums[1], sums[0], sums[0])
-	VADDSD(sums[3], sums[2], sums[2])
-	VADDSD(sums[2], sums[0], sums[0])
-	w.giveBack(sums[0])
 }
 
 // softmax writes the whole-row function of float32.
@@ -171,21 +31,30 @@ func softmax(v vector) {
 		w.max(greatest, vectors[0], greatest) // a NaN is passed over: its exponential is NaN
 	})
 	greatest = w.spread(greatest)
-	s := newLanes(v)
+	s := lanes(zeros(v, 64/v.bytes))
 	w.overRow("exp", n, []Register{x, y}, func(vectors []VecVirtual, m *edgeMask) {
 		e := w.expBody([]VecVirtual{w.do2(w.sub, vectors[0], greatest)})
 		if m != nil {
 			e = w.fill(e, m, w.pattern(0))
 		}
-		s.addSingles(w, e)
+		w.addSingles(s, e)
 		vectors[1] = e
 	})
-	scale := w.inverse(s.total(w))
+	scale := w.inverse(s.total())
 	w.overRow("scale", n, []Register{y, y}, func(vectors []VecVirtual, _ *edgeMask) {
 		vectors[1] = w.do2(w.mul, vectors[0], scale)
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// addSingles adds a vector of float32 in eight lanes, in one or two registers.
+func (w *writer) addSingles(s lanes, x VecVirtual) {
+	for i := range 2 {
+		wide := w.new()
+		w.widened(x, i, wide)
+		VADDPD(wide, s[i*len(s)/2], s[i*len(s)/2])
+	}
 }
 
 // inverse is 1/x of a number of float64, as float32 in every element.

@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// extremes finds the greatest and the least at a level: of a row, with whether
+// there is a NaN, and of columns.
+type extremes[T float] struct {
+	max, min       func(n int, x *T) (r T, nan bool)
+	maxCol, minCol func(n, rows int, x *T, stride int, acc *T)
+	vector         int // columns are a multiple of this
+}
+
+func extremesOf[T float](k *kernels) *extremes[T] {
+	if e, ok := any(&k.extremes32).(*extremes[T]); ok {
+		return e
+	}
+	return any(&k.extremes64).(*extremes[T])
+}
+
+func maxFloats[T float](x []T) T {
+	return extremeFloats(x, extremesOf[T](active()).max, maxRow[T])
+}
+
+func minFloats[T float](x []T) T {
+	return extremeFloats(x, extremesOf[T](active()).min, minRow[T])
+}
+
+// extremeFloats is by f, where a level has it, on all processors.
+func extremeFloats[T float](x []T, f func(n int, x *T) (T, bool), portable func(x []T) T) T {
+	if f == nil {
+		return portable(x)
+	}
+	of := func(x []T) T {
+		r, nan := f(len(x), &x[0])
+		if nan {
+			return T(math.NaN())
+		}
+		return r
+	}
+	if !isShared(len(x), sizeOf[T]()) {
+		return of(x)
+	}
+	parts := make([]T, (len(x)+rowShare-1)/rowShare)
+	shares(len(parts), rowShare*sizeOf[T](), func(from, to int) {
+		for i := from; i < to; i++ {
+			parts[i] = of(x[i*rowShare : min(len(x), (i+1)*rowShare)])
+		}
+	})
+	return portable(parts)
+}
+
+func maxFloatColumns[T float](acc []T, x []T, at, n, stride int) {
+	e := extremesOf[T](active())
+	extremeColumns(e.vector, e.maxCol, maxColumns[T], acc, x, at, n, stride)
+}
+
+func minFloatColumns[T float](acc []T, x []T, at, n, stride int) {
+	e := extremesOf[T](active())
+	extremeColumns(e.vector, e.minCol, minColumns[T], acc, x, at, n, stride)
+}
+
+// extremeColumns is by f, where a level has it, on all processors.
+func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, acc *T), portable func(acc, x []T, at, n, stride int), acc, x []T, at, n, stride int) {
+	full := 0
+	if f != nil {
+		full = len(acc) / vector * vector
+	}
+	if full > 0 {
+		_ = x[at+(n-1)*stride+full-1]
+		copy(acc[:full], x[at:])
+		if !isShared(n, full*sizeOf[T]()) {
+			if n > 1 {
+				f(full, n-1, &x[at+stride], stride, &acc[0])
+			}
+		} else {
+			parts := extremeParts[T]{f: f, acc: acc[:full]}
+			shares(n, full*sizeOf[T](), func(from, to int) { parts.take(x[at+from*stride:], to-from, stride) })
+		}
+	}
+	portable(acc[full:], x, at+full, n, stride)
+}
+
+// extremeParts joins what the processors find, in any order.
+type extremeParts[T float] struct {
+	f     func(n, rows int, x *T, stride int, acc *T)
+	mutex sync.Mutex
+	acc   []T
+}
+
+func (p *extremeParts[T]) take(x []T, rows, stride int) {
+	own := slices.Clone(x[:len(p.acc)])
+	p.f(len(own), rows, &x[0], stride, &own[0])
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.f(len(own), 1, &own[0], 0, &p.acc[0])
+}
