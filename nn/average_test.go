@@ -17,20 +17,6 @@ import (
 	"github.com/lockstep-go/lockstep/nn"
 )
 
-// world runs f as every rank of a world of n.
-func world(t *testing.T, n int, f func(g *group.Group)) {
-	t.Helper()
-	var wait sync.WaitGroup
-	for _, comm := range grouptest.NewWorld(n) {
-		wait.Go(func() {
-			g := group.NewWith(comm, group.Config{Timeout: 10 * time.Second})
-			defer g.Close()
-			f(g)
-		})
-	}
-	wait.Wait()
-}
-
 // leaves makes a tree of ones of a type with the given sizes in bytes.
 func leaves(kind dtype.Type, bytes ...int) tree.Tree {
 	var t tree.Tree
@@ -81,7 +67,7 @@ func TestBucketsOfGradients(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conform.Row(t, c.id)
-			worlds(t, []int{2, 3, 4}, func(t *testing.T, g *group.Group) {
+			worlds(t, []int{2, 3, 4, 8}, func(t *testing.T, g *group.Group) {
 				grads := leaves(c.kind, c.sizes...)
 				means := nn.AverageGradients(grads, g)
 				if c.limit != byDefault {
@@ -141,7 +127,7 @@ func TestAverageOfHalfPrecision(t *testing.T) {
 	}{{"V11", 4, 40000}, {"V12", 8, 6e-8}} {
 		t.Run(c.id, func(t *testing.T) {
 			conform.Row(t, c.id)
-			world(t, c.ranks, func(g *group.Group) {
+			worlds(t, []int{c.ranks}, func(t *testing.T, g *group.Group) {
 				x := array.Full(c.value, dtype.Float16, 3)
 				for _, limit := range []int{0, 1 << 20} {
 					means := nn.AverageGradientsIn(tree.Tree{{Path: "a", Array: x}, {Path: "b", Array: x}}, g, limit)
@@ -155,7 +141,7 @@ func TestAverageOfHalfPrecision(t *testing.T) {
 
 func TestGradientsTravelInAnotherType(t *testing.T) {
 	conform.Row(t, "V13")
-	worlds(t, []int{2, 3, 4}, func(t *testing.T, g *group.Group) {
+	worlds(t, []int{2, 3, 4, 8}, func(t *testing.T, g *group.Group) {
 		grads := leaves(dtype.Float32, slices.Repeat([]int{40}, 10)...)
 		ones(t, grads, nn.AverageGradientsAs(grads, g, 100, dtype.Float16))
 		count(t, g, "five leaves of 20 bytes in a bucket", 0, 2)
@@ -211,7 +197,7 @@ func TestAverageOfOneRankIsTheTreeItself(t *testing.T) {
 
 func TestBucketsDoNotChangeBits(t *testing.T) {
 	conform.Row(t, "V17")
-	worlds(t, []int{2, 3, 4}, func(t *testing.T, g *group.Group) {
+	worlds(t, []int{2, 3, 4, 8}, func(t *testing.T, g *group.Group) {
 		var grads tree.Tree
 		for i, n := range []int{1, 7, 1000, 3000} {
 			grads = append(grads, tree.Leaf{Path: string(rune('a' + i)), Array: normal(uint64(10*g.Rank()+i), n)})

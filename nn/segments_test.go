@@ -90,7 +90,7 @@ func twice(xs []float64) []float64 {
 // 0.29·100 is a little less than 29.
 func TestAFractionOfRowsIsRounded(t *testing.T) {
 	conform.Row(t, "SEG5")
-	world(t, 29, func(g *group.Group) { // 29 rows for 29 ranks; the other 71 do not divide
+	worlds(t, []int{29}, func(t *testing.T, g *group.Group) { // 29 rows for 29 ranks; the other 71 do not divide
 		_, err := nn.AllToShardedFromLinear(counting(100), nn.Segments{Fractions: []float64{0.29}}, g)
 		says(t, err, "segment 1, 71 of 100 output features, does not divide into 29 shards")
 	})
@@ -124,11 +124,9 @@ func TestSegmentsThatDoNotFit(t *testing.T) {
 // Segments of quantized layers count features, whatever holds them.
 func TestSegmentsOfQuantizedLayers(t *testing.T) {
 	conform.Row(t, "SEG2", "SEG3")
-	for name, segments := range map[string]nn.Segments{
-		"three": {Count: 3}, "places": {At: []int{128, 256}}, "fractions": {Fractions: []float64{1. / 3}},
-	} {
+	for _, segments := range []nn.Segments{{Count: 3}, {At: []int{128, 256}}, {Fractions: []float64{1. / 3}}} {
 		for _, bits := range []int{3, 4, 8} {
-			t.Run(fmt.Sprintf("%s, %d bits", name, bits), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%+v, %d bits", segments, bits), func(t *testing.T) {
 				world(t, 2, func(g *group.Group) {
 					full := nn.NewLinear(random.NewKey(1), 384, 384, true)
 					q, err := nn.QuantizedFromLinear(full, array.Quantization{Bits: bits})

@@ -94,7 +94,7 @@ func TestShardedLinearAgainstTheWhole(t *testing.T) {
 		dims  int
 		bias  bool
 		sizes []int
-	}{{1024, true, []int{1, 2, 4}}, {1024, false, []int{2}}, {1023, true, []int{3}}} {
+	}{{1024, true, []int{1, 2, 4, 8}}, {1024, false, []int{2}}, {1023, true, []int{3}}} {
 		full := nn.NewLinear(random.NewKey(1), c.dims, c.dims, c.bias)
 		x := normal(2, 4, c.dims)
 		y := full.Forward(x)
@@ -158,7 +158,7 @@ func TestQuantizedShardedLinearAgainstTheWhole(t *testing.T) {
 		in, out int
 		sizes   []int
 	}{
-		{array.Quantization{}, 1024, 1024, []int{1, 2, 4}},
+		{array.Quantization{}, 1024, 1024, []int{1, 2, 4, 8}},
 		{array.Quantization{GroupSize: 32, Bits: 8}, 1024, 1024, []int{2}},
 		{array.Quantization{GroupSize: 64, Bits: 4}, 768, 96, []int{3}},
 		{array.Quantization{GroupSize: 128, Bits: 2}, 512, 64, []int{2, 4}},
@@ -225,7 +225,7 @@ func TestModesOfQuantizationThatAreRefused(t *testing.T) {
 
 func TestFourLayersOfAlternatingSharding(t *testing.T) {
 	conform.Row(t, "L7")
-	worlds(t, []int{1, 2, 3, 4}, func(t *testing.T, g *group.Group) {
+	worlds(t, []int{1, 2, 3, 4, 8}, func(t *testing.T, g *group.Group) {
 		dims := 128
 		if dims%g.Size() != 0 {
 			dims = 129
