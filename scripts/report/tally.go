@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/lockstep-go/lockstep/internal/conform"
@@ -127,9 +127,10 @@ func (p *packageRun) close(out io.Writer) []row {
 
 // covered has a row for each id that a test covers which passed and, if it holds others, of which at least one ran.
 func (p *packageRun) covered() []row {
+	below := p.below()
 	var rows []row
 	for _, test := range p.tests {
-		if p.status[test] != pass || !p.ran(test) {
+		if inside := below[test]; p.status[test] != pass || inside.any && !inside.passed {
 			continue
 		}
 		for _, id := range p.covers[test] {
@@ -139,23 +140,14 @@ func (p *packageRun) covered() []row {
 	return rows
 }
 
-func (p *packageRun) ran(test string) bool {
-	holds, _ := p.children(test)
-	return !holds || slices.ContainsFunc(p.tests, func(other string) bool {
-		inside := strings.HasPrefix(other, test+"/")
-		deeper, _ := p.children(other)
-		return inside && !deeper && p.status[other] == pass
-	})
-}
-
 // rows leaves out tests that only hold others, unless they failed by themselves; a package that failed though
 // no test of it did (it does not build, or its process died) is a row of its own.
 func (p *packageRun) rows() []row {
 	var rows []row
 	failed := false
+	below := p.below()
 	for _, test := range p.tests {
-		holds, childFailed := p.children(test)
-		if holds && (p.status[test] != fail || childFailed) {
+		if inside := below[test]; inside.any && (p.status[test] != fail || inside.failed) {
 			continue
 		}
 		r := row{status: p.status[test], test: short(p.name) + " " + test}
@@ -171,14 +163,41 @@ func (p *packageRun) rows() []row {
 	return rows
 }
 
-func (p *packageRun) children(test string) (holds, failed bool) {
-	for _, other := range p.tests {
-		if strings.HasPrefix(other, test+"/") {
-			holds = true
-			failed = failed || p.status[other] == fail
+// inside says of a test which others it holds: any at all, one that failed, one that passed and holds none itself.
+type inside struct{ any, failed, passed bool }
+
+// below is that of every test which holds others.
+func (p *packageRun) below() map[string]inside {
+	all := map[string]inside{}
+	for _, test := range p.tests {
+		for above := range parents(test) {
+			in := all[above]
+			in.any, in.failed = true, in.failed || p.status[test] == fail
+			all[above] = in
 		}
 	}
-	return holds, failed
+	for _, test := range p.tests {
+		if all[test].any || p.status[test] != pass {
+			continue
+		}
+		for above := range parents(test) {
+			in := all[above]
+			in.passed = true
+			all[above] = in
+		}
+	}
+	return all
+}
+
+// parents are those that hold a test, the nearest first.
+func parents(test string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := strings.LastIndexByte(test, '/'); i >= 0; i = strings.LastIndexByte(test[:i], '/') {
+			if !yield(test[:i]) {
+				return
+			}
+		}
+	}
 }
 
 func (p *packageRun) outputOf(test string) string {
