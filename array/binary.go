@@ -36,9 +36,13 @@ func (p binary) OutputSpecs(in []Spec) ([]Spec, error) {
 }
 
 func (p binary) Eval(_ context.Context, in, out []View) error {
-	loop, _ := kernel.Binary(p.op, in[0].DType)
-	computeEach(loop, in, out[0])
+	computeEach(p.loop([]Spec{in[0].Spec}), in, out[0])
 	return nil
+}
+
+func (p binary) loop(in []Spec) kernel.Loop {
+	loop, _ := kernel.Binary(p.op, in[0].DType)
+	return loop
 }
 
 func (p binary) by(arg int) rule {

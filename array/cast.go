@@ -37,9 +37,11 @@ func (p cast) OutputSpecs(in []Spec) ([]Spec, error) {
 }
 
 func (p cast) Eval(_ context.Context, in, out []View) error {
-	computeEach(kernel.Cast(in[0].DType, p.to), in, out[0])
+	computeEach(p.loop([]Spec{in[0].Spec}), in, out[0])
 	return nil
 }
+
+func (p cast) loop(in []Spec) kernel.Loop { return kernel.Cast(in[0].DType, p.to) }
 
 func (cast) VJP(in, _, dy []*Array, _ []int) ([]*Array, error) {
 	return []*Array{dy[0].AsType(in[0].DType())}, nil

@@ -290,6 +290,8 @@ func operationRows() map[string]*rowOf {
 var reasons = map[string]string{
 	"argExtremum": "gives integers", "argRunning": "gives integers", "argSort": "gives integers",
 	"ramp":         "has no argument",
+	"Program":      "a compiled function's instructions, which transforms see instead of it",
+	"copyRows":     "a step of a Program, in no graph",
 	"ravel":        "takes and gives integers",
 	"quantize":     "rounding to steps has no derivative",
 	"standIn":      "stands for the argument of a function while that is transformed; computes nothing",

@@ -186,7 +186,10 @@ func isEmpty(views []View) bool {
 
 // mistake names the operation, and the place where it was asked for if known.
 func (n *node) mistake(err error) error {
-	e := &OpError{Op: n.prim.Name(), Err: err}
+	e, named := err.(*OpError) // by a program, whose instruction it was
+	if !named {
+		e = &OpError{Op: n.prim.Name(), Err: err}
+	}
 	if n.rare != nil && n.rare.site != nil {
 		e.Where = n.rare.site.String()
 	}

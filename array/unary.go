@@ -34,9 +34,13 @@ func (p unary) OutputSpecs(in []Spec) ([]Spec, error) {
 }
 
 func (p unary) Eval(_ context.Context, in, out []View) error {
-	loop, _ := kernel.Unary(p.op, in[0].DType)
-	computeEach(loop, in, out[0])
+	computeEach(p.loop([]Spec{in[0].Spec}), in, out[0])
 	return nil
+}
+
+func (p unary) loop(in []Spec) kernel.Loop {
+	loop, _ := kernel.Unary(p.op, in[0].DType)
+	return loop
 }
 
 func (p unary) VJP(in, out, dy []*Array, _ []int) ([]*Array, error) {

@@ -44,6 +44,8 @@ func (where) Eval(_ context.Context, in, out []View) error {
 	return nil
 }
 
+func (where) loop(in []Spec) kernel.Loop { return kernel.Select(in[1].DType.Size()) }
+
 func (where) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 	dx := make([]*Array, len(argnums))
 	for i, arg := range argnums {

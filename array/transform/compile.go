@@ -84,6 +84,10 @@ type compiled struct {
 	// that the tape holds were recorded when it was written: they serve one call.
 	every  Func
 	served atomic.Bool
+	// What concrete arguments are given to, made when there are some.
+	specs []array.Spec
+	cut   sync.Once
+	parts []part
 	// A function with a mistake has its results instead, and perhaps an error that
 	// they do not carry.
 	outs []*array.Array
@@ -99,7 +103,7 @@ func compile(f Func, specs []array.Spec) *compiled {
 	if bad := t.mistake(); bad != nil {
 		return &compiled{outs: t.outs, err: bad.Err()}
 	}
-	made := &compiled{tape: newTape(t)}
+	made := &compiled{tape: newTape(t), specs: specs}
 	for _, x := range made.tape.captured {
 		if x.IsTraced() {
 			return &compiled{outs: t.outs, err: fmt.Errorf("compile: the function captures %v, which belongs to an enclosing transform; make it an argument", x.Spec())}
@@ -117,8 +121,14 @@ func (c *compiled) call(xs []*array.Array) []*array.Array {
 	switch {
 	case c.every != nil && c.served.Swap(true):
 		return finished(record(c.every, xs))
+	case c.tape != nil && slices.ContainsFunc(xs, (*array.Array).IsTraced):
+		return c.tape.run(xs) // for the enclosing transform, which knows the primitives' rules
 	case c.tape != nil:
-		return c.tape.run(xs)
+		c.cut.Do(func() { c.parts, c.err = c.tape.parts(c.specs) })
+		if c.err != nil {
+			return all(array.Fail("compile", c.err), len(c.tape.results))
+		}
+		return c.tape.apply(xs, c.parts)
 	}
 	outs := make([]*array.Array, len(c.outs))
 	for i, out := range c.outs {

@@ -15,12 +15,15 @@ type tape struct {
 	captured  []*array.Array
 	code      []instruction
 	results   []int // slots
+	slots     int   // how many there are
 }
 
 // instruction applies a primitive to slots.
 type instruction struct {
 	prim array.Primitive
 	in   []int
+	out  int // slot of the first output
+	outs int // number of outputs
 }
 
 // newTape writes down what leads from the stand-ins of t to its results, which
@@ -50,6 +53,7 @@ func newTape(t *traced) *tape {
 	for _, out := range t.outs {
 		w.tape.results = append(w.tape.results, w.slots[placeOf(out)])
 	}
+	w.tape.slots = w.next
 	return w.tape
 }
 
@@ -107,7 +111,7 @@ func (w *tapeWriter) write(n array.Node) {
 		w.next += len(n.Outputs())
 		key := fmt.Sprint(in)
 		w.merged[key] = append(w.merged[key], len(w.tape.code))
-		w.tape.code = append(w.tape.code, instruction{n.Primitive(), in})
+		w.tape.code = append(w.tape.code, instruction{n.Primitive(), in, first, len(n.Outputs())})
 		w.outputs = append(w.outputs, first)
 	}
 	for i := range n.Outputs() {
@@ -130,17 +134,19 @@ func (w *tapeWriter) find(n array.Node, in []int) (slot int, found bool) {
 	return 0, false
 }
 
-// run applies the instructions to xs. Nodes of lanes are recorded in the tape's
-// order.
+// run applies the instructions to xs, one by one. Nodes of lanes are recorded in the
+// tape's order.
 func (t *tape) run(xs []*array.Array) []*array.Array {
-	slots := make([]*array.Array, 0, len(xs)+len(t.captured)+len(t.code))
-	slots = append(append(slots, xs...), t.captured...)
-	for _, c := range t.code {
-		in := make([]*array.Array, len(c.in))
-		for i, slot := range c.in {
-			in[i] = slots[slot]
-		}
-		slots = append(slots, array.Apply(c.prim, in...)...)
+	return t.apply(xs, []part{{code: t.code}})
+}
+
+// apply applies parts that the tape was cut into.
+func (t *tape) apply(xs []*array.Array, parts []part) []*array.Array {
+	slots := make([]*array.Array, t.slots)
+	copy(slots, xs)
+	copy(slots[t.arguments:], t.captured)
+	for i := range parts {
+		parts[i].apply(slots)
 	}
 	results := make([]*array.Array, len(t.results))
 	for i, slot := range t.results {
