@@ -44,7 +44,7 @@ func TestASendThatNobodyEvaluatesIsNotSent(t *testing.T) {
 		if r.r == 0 {
 			ops.Send(array.Scalar(1.0), 1, r.g)
 		} else {
-			says(r, "received", ops.Recv(0, r.g, dtype.Float64).Eval(r.ctx), "recv from rank 0", "timeout after 500ms")
+			says(r, "received", ops.Recv(0, r.g, dtype.Float64).Eval(r.ctx), "recv from rank 0", "timeout after 1s")
 		}
 		r.meet()
 	})

@@ -16,7 +16,7 @@ import (
 )
 
 // impatience is the deadline of operations that wait in vain.
-const impatience = 500 * time.Millisecond
+const impatience = time.Second
 
 // says checks that an error has all these words in it.
 func says(r rank, what string, err error, words ...string) {
