@@ -43,7 +43,11 @@ func AverageGradientsIn(grads tree.Tree, g *group.Group, bytes int) tree.Tree {
 // rounded to it once, and the result has the gradient's own type. Bytes are counted in
 // the wire type. It must be a floating-point type, and complex gradients are errors.
 func AverageGradientsAs(grads tree.Tree, g *group.Group, bytes int, wire dtype.Type) tree.Tree {
-	if resolve(g).Size() == 1 {
+	switch {
+	case !wire.IsFloat():
+		bad := array.Fail("average_gradients", fmt.Errorf("%v is no floating-point type to send gradients in", wire))
+		return grads.Map(func(tree.Leaf) *array.Array { return bad })
+	case resolve(g).Size() == 1:
 		return AverageGradients(grads, g)
 	}
 	sent := grads.Map(func(l tree.Leaf) *array.Array { return onWire(l.Array, wire) })
@@ -62,8 +66,6 @@ func onWire(x *array.Array, wire dtype.Type) *array.Array {
 	switch {
 	case x.Err() != nil || wire == x.DType():
 		return x
-	case !wire.IsFloat():
-		return array.Fail("average_gradients", fmt.Errorf("%v is no floating-point type to send gradients in", wire))
 	case x.DType().IsComplex():
 		return array.Fail("average_gradients", fmt.Errorf("%v would lose its imaginary part as %v", x.Spec(), wire))
 	}

@@ -189,6 +189,7 @@ func TestAverageOfOneRankIsTheTreeItself(t *testing.T) {
 			t.Error("the leaves are not the very same arrays")
 		}
 	}
+	says(t, nn.AverageGradientsAs(grads, nil, 10, dtype.Bool)[0].Array.Err(), "bool is no floating-point type")
 	count := nn.AverageGradients(tree.Tree{{Path: "n", Array: array.Scalar(int32(3))}}, nil)[0].Array
 	if count.DType() != dtype.Float32 {
 		t.Errorf("an integer becomes %v", count.DType())

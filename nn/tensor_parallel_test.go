@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
+	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/array/tree"
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
@@ -84,6 +85,65 @@ func count(t *testing.T, g *group.Group, what string, before, want int64) int64 
 		t.Errorf("%s took %d collectives, want %d", what, now-before, want)
 	}
 	return now
+}
+
+func TestACompiledShardedModel(t *testing.T) {
+	worlds(t, []int{1, 2, 4}, func(t *testing.T, g *group.Group) {
+		full := newModel(t)
+		part, err := full.Shard(g)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		want, wantGrads := lossOf(part)
+		if err := array.Eval(t.Context(), append(wantGrads.Arrays(), want)...); err != nil {
+			t.Error(err)
+		}
+		params := nn.Parameters(part)
+		step := transform.Compile(func(xs ...*array.Array) []*array.Array {
+			if err := nn.Update(part, params.With(xs)); err != nil {
+				t.Error(err)
+			}
+			loss, grads := lossOf(part)
+			return append(grads.Arrays(), loss)
+		})
+		ran := g.Stats().Collectives
+		for range 2 {
+			outs := step(params.Arrays()...)
+			if err := array.Eval(t.Context(), outs...); err != nil {
+				t.Error(err)
+				return
+			}
+			ran = count(t, g, "a compiled step of 2 blocks", ran, 8)
+			near(t, "loss", outs[len(outs)-1], want, 0, 1e-5)
+			for i, leaf := range wantGrads {
+				near(t, "gradient of "+leaf.Path, outs[i], leaf.Array, 1e-6, 1e-4)
+			}
+		}
+	})
+}
+
+// What is computed again communicates again, on every rank alike.
+func TestACheckpointedShardedBlock(t *testing.T) {
+	worlds(t, []int{1, 2, 4}, func(t *testing.T, g *group.Group) {
+		full := newModel(t).Layers[0]
+		part, err := full.Shard(g)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		slope := func(f func(x *array.Array) *array.Array) *array.Array {
+			return transform.Grad(func(x *array.Array) *array.Array { return f(x).Square().Sum() })(normal(4, 2, 8, 16))
+		}
+		again := transform.Checkpoint(func(xs ...*array.Array) []*array.Array {
+			return []*array.Array{part.Forward(xs[0])}
+		})
+		dx := slope(func(x *array.Array) *array.Array { return again(x)[0] })
+		near(t, "gradient of the input", dx, slope(full.Forward), 1e-4, 1e-4)
+		// Two sums forward and two of gradients; of the forward ones the first again, since
+		// no gradient inside the block reads the second.
+		count(t, g, "a block that is computed again", 0, 5)
+	})
 }
 
 func TestFullParametersAreThoseOfTheWholeModel(t *testing.T) {
