@@ -14,10 +14,20 @@ func sExpY(n int, z *float32, x *float32)
 //go:noescape
 func dExpY(n int, z *float64, x *float64)
 
+// sLogY writes the natural logarithm, within 1 unit in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func sLogY(n int, z *float32, x *float32)
+
 // sErfY writes the error function, within 2 units in the last place, of n elements to z, which may be an operand.
 //
 //go:noescape
 func sErfY(n int, z *float32, x *float32)
+
+// sGeluY writes x/2 · (1 + erf(x/√2)), with the error function of Erf, of n elements to z, which may be an operand.
+//
+//go:noescape
+func sGeluY(n int, z *float32, x *float32)
 
 // sTanhY writes the hyperbolic tangent, within 2 units in the last place, of n elements to z, which may be an operand.
 //
@@ -29,6 +39,31 @@ func sTanhY(n int, z *float32, x *float32)
 //go:noescape
 func sSigmoidY(n int, z *float32, x *float32)
 
+// dLogY writes the natural logarithm, within 1 unit in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dLogY(n int, z *float64, x *float64)
+
+// dErfY writes the error function, within 2 units in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dErfY(n int, z *float64, x *float64)
+
+// dGeluY writes x/2 · (1 + erf(x/√2)), with the error function of Erf, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dGeluY(n int, z *float64, x *float64)
+
+// dTanhY writes the hyperbolic tangent, within 2 units in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dTanhY(n int, z *float64, x *float64)
+
+// dSigmoidY writes 1 / (1 + exp(-x)), within 3 units in the last place, 0 below the normal range, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dSigmoidY(n int, z *float64, x *float64)
+
 // sExpZ writes e to the power x, within 1 unit in the last place, of n elements to z, which may be an operand.
 //
 //go:noescape
@@ -39,10 +74,20 @@ func sExpZ(n int, z *float32, x *float32)
 //go:noescape
 func dExpZ(n int, z *float64, x *float64)
 
+// sLogZ writes the natural logarithm, within 1 unit in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func sLogZ(n int, z *float32, x *float32)
+
 // sErfZ writes the error function, within 2 units in the last place, of n elements to z, which may be an operand.
 //
 //go:noescape
 func sErfZ(n int, z *float32, x *float32)
+
+// sGeluZ writes x/2 · (1 + erf(x/√2)), with the error function of Erf, of n elements to z, which may be an operand.
+//
+//go:noescape
+func sGeluZ(n int, z *float32, x *float32)
 
 // sTanhZ writes the hyperbolic tangent, within 2 units in the last place, of n elements to z, which may be an operand.
 //
@@ -53,3 +98,28 @@ func sTanhZ(n int, z *float32, x *float32)
 //
 //go:noescape
 func sSigmoidZ(n int, z *float32, x *float32)
+
+// dLogZ writes the natural logarithm, within 1 unit in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dLogZ(n int, z *float64, x *float64)
+
+// dErfZ writes the error function, within 2 units in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dErfZ(n int, z *float64, x *float64)
+
+// dGeluZ writes x/2 · (1 + erf(x/√2)), with the error function of Erf, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dGeluZ(n int, z *float64, x *float64)
+
+// dTanhZ writes the hyperbolic tangent, within 2 units in the last place, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dTanhZ(n int, z *float64, x *float64)
+
+// dSigmoidZ writes 1 / (1 + exp(-x)), within 3 units in the last place, 0 below the normal range, of n elements to z, which may be an operand.
+//
+//go:noescape
+func dSigmoidZ(n int, z *float64, x *float64)

@@ -47,7 +47,8 @@ type kernels struct {
 
 	extremes32 extremes[float32]
 	extremes64 extremes[float64]
-	softmax32  func(n int, y, x *float32)
+	rows32     rowFunctions[float32]
+	rows64     rowFunctions[float64]
 	f16, bf16  conversion
 	casts      casts
 	choose32   chooser[uint32]

@@ -67,8 +67,14 @@ func expm1[T float](y, x []T) {
 	}
 }
 
+// log takes numbers below the normal range apart, which the assembly of the
+// standard library does not know on some processors.
 func log[T float](y, x []T) {
 	for i, v := range x {
+		if w := float64(v); w > 0 && w < 0x1p-1022 {
+			y[i] = T(math.Log(w*0x1p54) - 54*math.Ln2)
+			continue
+		}
 		y[i] = T(math.Log(float64(v)))
 	}
 }

@@ -9,7 +9,77 @@ package kernel
 //go:noescape
 func sSoftmaxY(n int, y *float32, x *float32)
 
+// sExpSumY is the greatest of n > 0 elements and the sum of exp(x-greatest), of exponentials within 2 units in the last place, added in float64.
+//
+//go:noescape
+func sExpSumY(n int, x *float32) (greatest float32, sum float64)
+
+// sSquaresY writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
+//
+//go:noescape
+func sSquaresY(n int, x *float32, mean float64, sums *float64) float64
+
+// sNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+//
+//go:noescape
+func sNormalizeY(n int, y *float32, x *float32, mean float64, scale float64)
+
+// dSoftmaxY writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
+//
+//go:noescape
+func dSoftmaxY(n int, y *float64, x *float64)
+
+// dExpSumY is the greatest of n > 0 elements and the sum of exp(x-greatest), of exponentials within 2 units in the last place, added in float64.
+//
+//go:noescape
+func dExpSumY(n int, x *float64) (greatest float64, sum float64)
+
+// dSquaresY writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
+//
+//go:noescape
+func dSquaresY(n int, x *float64, mean float64, sums *float64) float64
+
+// dNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+//
+//go:noescape
+func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
+
 // sSoftmaxZ writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
 //
 //go:noescape
 func sSoftmaxZ(n int, y *float32, x *float32)
+
+// sExpSumZ is the greatest of n > 0 elements and the sum of exp(x-greatest), of exponentials within 2 units in the last place, added in float64.
+//
+//go:noescape
+func sExpSumZ(n int, x *float32) (greatest float32, sum float64)
+
+// sSquaresZ writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
+//
+//go:noescape
+func sSquaresZ(n int, x *float32, mean float64, sums *float64) float64
+
+// sNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+//
+//go:noescape
+func sNormalizeZ(n int, y *float32, x *float32, mean float64, scale float64)
+
+// dSoftmaxZ writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
+//
+//go:noescape
+func dSoftmaxZ(n int, y *float64, x *float64)
+
+// dExpSumZ is the greatest of n > 0 elements and the sum of exp(x-greatest), of exponentials within 2 units in the last place, added in float64.
+//
+//go:noescape
+func dExpSumZ(n int, x *float64) (greatest float64, sum float64)
+
+// dSquaresZ writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
+//
+//go:noescape
+func dSquaresZ(n int, x *float64, mean float64, sums *float64) float64
+
+// dNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+//
+//go:noescape
+func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)

@@ -18,49 +18,69 @@ const (
 	LogSumExp  RowOp = "logsumexp"
 )
 
+// rowFunctions are whole-row functions of a level. squares takes a multiple of 32
+// elements, normalize one of 8.
+type rowFunctions[T float] struct {
+	softmax   func(n int, y, x *T)
+	expSum    func(n int, x *T) (greatest T, sum float64)
+	squares   func(n int, x *T, mean float64, sums *float64) float64
+	normalize func(n int, y, x *T, mean, scale float64)
+}
+
+func rowFunctionsOf[T float](k *kernels) *rowFunctions[T] {
+	if r, ok := any(&k.rows32).(*rowFunctions[T]); ok {
+		return r
+	}
+	return any(&k.rows64).(*rowFunctions[T])
+}
+
 // Rows applies op to contiguous rows of n elements of the floating-point type t.
 // The half types are computed in float32 and rounded when stored; exponentials
-// are added in float64.
+// are added in float64. Many rows are shared out over the processors.
 func Rows(op RowOp, t dtype.Type, y, x []byte, n int) {
 	switch t {
 	case dtype.Float32:
-		rows32(active(), op, buffer.As[float32](y), buffer.As[float32](x), n)
+		eachOfRows(rowFunctionsOf[float32](active()), op, buffer.As[float32](y), buffer.As[float32](x), n)
 	case dtype.Float64:
-		perRow(op, buffer.As[float64](y), buffer.As[float64](x), n)
+		eachOfRows(rowFunctionsOf[float64](active()), op, buffer.As[float64](y), buffer.As[float64](x), n)
 	default:
 		wideX, wideY := make([]float32, len(x)/2), make([]float32, len(y)/2)
 		Widen(t, wideX, x)
-		rows32(active(), op, wideY, wideX, n)
+		eachOfRows(rowFunctionsOf[float32](active()), op, wideY, wideX, n)
 		Narrow(t, y, wideY)
 	}
 }
 
-// rows32 computes softmax by the level where it has that.
-func rows32(k *kernels, op RowOp, y, x []float32, n int) {
-	if op != Softmax || k.softmax32 == nil {
-		perRow(op, y, x, n)
-		return
-	}
-	for i := 0; i < len(x); i += n {
-		_, _ = x[i+n-1], y[i+n-1]
-		k.softmax32(n, &y[i], &x[i])
-	}
-}
-
-func perRow[T float](op RowOp, y, x []T, n int) {
-	if op == LogSumExp {
-		for i := range y {
-			y[i] = T(logSumExp(x[i*n : (i+1)*n]))
+func eachOfRows[T float](f *rowFunctions[T], op RowOp, y, x []T, n int) {
+	if n == 0 {
+		if op == LogSumExp {
+			for i := range y {
+				y[i] = T(math.Inf(-1))
+			}
 		}
 		return
 	}
-	f := softmax[T]
-	if op == LogSoftmax {
-		f = logSoftmax[T]
+	shares(len(x)/n, 2*n*sizeOf[T](), func(from, to int) {
+		for i := from; i < to; i++ {
+			row := x[i*n : (i+1)*n]
+			switch op {
+			case Softmax:
+				f.softmaxRow(y[i*n:(i+1)*n], row)
+			case LogSoftmax:
+				f.normalizeRow(y[i*n:(i+1)*n], row, f.logSumExp(row), 1)
+			case LogSumExp:
+				y[i] = T(f.logSumExp(row))
+			}
+		}
+	})
+}
+
+func (f *rowFunctions[T]) softmaxRow(y, x []T) {
+	if f.softmax == nil {
+		softmax(y, x)
+		return
 	}
-	for i := 0; i < len(x); i += n {
-		f(y[i:i+n], x[i:i+n])
-	}
+	f.softmax(len(x), &y[0], &x[0])
 }
 
 func softmax[T float](y, x []T) {
@@ -77,18 +97,20 @@ func softmax[T float](y, x []T) {
 	}
 }
 
-func logSoftmax[T float](y, x []T) {
-	total := logSumExp(x)
-	for i, v := range x {
-		y[i] = T(float64(v) - total)
+// logSumExp subtracts the greatest element first. Where that is infinite, or all
+// are NaN, the portable function knows what to do.
+func (f *rowFunctions[T]) logSumExp(x []T) float64 {
+	if f.expSum == nil {
+		return logSumExp(x)
 	}
+	m, sum := f.expSum(len(x), &x[0])
+	if math.IsInf(float64(m), 0) {
+		return logSumExp(x)
+	}
+	return float64(m) + math.Log(sum)
 }
 
-// logSumExp subtracts the greatest element first, unless that would be infinite.
 func logSumExp[T float](x []T) float64 {
-	if len(x) == 0 {
-		return math.Inf(-1)
-	}
 	m := float64(maxRow(x))
 	if math.IsInf(m, 0) {
 		return m

@@ -126,6 +126,11 @@ func sumRow[T realNumber, A accumulator](x []T) A {
 	for i, v := range x {
 		s[i] += A(v)
 	}
+	return addLanes(&s)
+}
+
+// addLanes adds them up in halves.
+func addLanes[A accumulator](s *[lanes]A) A {
 	for apart := lanes / 2; apart > 0; apart /= 2 {
 		for i := range apart {
 			s[i] += s[i+apart]

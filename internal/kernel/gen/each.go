@@ -173,16 +173,47 @@ func (w *writer) where(predicate uint8, a, b, yes, no VecVirtual) VecVirtual {
 
 // Predicates of comparisons.
 const (
-	isUnordered = 3
-	isGreater   = 30
+	isEqual      = 0
+	isUnordered  = 3
+	isLess       = 17
+	isNotAtLeast = 25 // less or not a number
+	isGreater    = 30
 )
 
-// polynomial is c[0] + c[1]·x + ..., by Horner's rule.
+// timesPlus makes r·x + c of r.
+func (w *writer) timesPlus(r, x VecVirtual, c float64) {
+	if _, ok := w.kept[w.element.bits(c)]; !ok && w.letter == "Z" {
+		w.fma213Broadcast(constant(w.element, w.element.bits(c)), x, r)
+		return
+	}
+	w.fma213(w.number(c), x, r)
+}
+
+// polynomial is c[0] + c[1]·x + ..., by Horner's rule; a long one as its even and
+// its odd terms apart, since each step waits for the one before.
 func (w *writer) polynomial(x VecVirtual, c []float64) VecVirtual {
+	if len(c) < 7 {
+		return w.horner(x, c)
+	}
+	var even, odd []float64
+	for i, v := range c {
+		if i%2 == 0 {
+			even = append(even, v)
+		} else {
+			odd = append(odd, v)
+		}
+	}
+	square := w.do2(w.mul, x, x)
+	r := w.horner(square, odd)
+	w.fma213(w.horner(square, even), x, r)
+	return r
+}
+
+func (w *writer) horner(x VecVirtual, c []float64) VecVirtual {
 	r := w.new()
 	w.move(w.number(c[len(c)-1]), r)
 	for i := len(c) - 2; i >= 0; i-- {
-		w.fma213(w.number(c[i]), x, r)
+		w.timesPlus(r, x, c[i])
 	}
 	return r
 }

@@ -21,7 +21,7 @@ type element struct {
 
 	move, broadcast, add, sub, mul, div, min, max, sqrt op
 	and, or, andNot, xor                                op
-	fma, fma213, fnma                                   op
+	fma, fma213, fma213Broadcast, fnma                  op
 	compare                                             op
 	moveMasked                                          func(from, mask, to Op)
 	moveZeroed                                          func(from, mask, to Op)
@@ -34,7 +34,7 @@ var single = element{
 	goType: "float32", prefix: "s", size: 4,
 	move: VMOVUPS, broadcast: VBROADCASTSS, add: VADDPS, sub: VSUBPS, mul: VMULPS, div: VDIVPS,
 	min: VMINPS, max: VMAXPS, sqrt: VSQRTPS, and: VANDPS, or: VORPS, andNot: VANDNPS, xor: VXORPS,
-	fma: VFMADD231PS, fma213: VFMADD213PS, fnma: VFNMADD231PS, compare: VCMPPS,
+	fma: VFMADD231PS, fma213: VFMADD213PS, fma213Broadcast: VFMADD213PS_BCST, fnma: VFNMADD231PS, compare: VCMPPS,
 	moveMasked: VMASKMOVPS, moveZeroed: VMOVUPS_Z, blendY: VBLENDVPS, roundY: VROUNDPS,
 	roundZ: VRNDSCALEPS, scaleZ: VSCALEFPS, rangeZ: VRANGEPS,
 }
@@ -43,7 +43,7 @@ var double = element{
 	goType: "float64", prefix: "d", size: 8,
 	move: VMOVUPD, broadcast: VBROADCASTSD, add: VADDPD, sub: VSUBPD, mul: VMULPD, div: VDIVPD,
 	min: VMINPD, max: VMAXPD, sqrt: VSQRTPD, and: VANDPD, or: VORPD, andNot: VANDNPD, xor: VXORPD,
-	fma: VFMADD231PD, fma213: VFMADD213PD, fnma: VFNMADD231PD, compare: VCMPPD,
+	fma: VFMADD231PD, fma213: VFMADD213PD, fma213Broadcast: VFMADD213PD_BCST, fnma: VFNMADD231PD, compare: VCMPPD,
 	moveMasked: VMASKMOVPD, moveZeroed: VMOVUPD_Z, blendY: VBLENDVPD, roundY: VROUNDPD,
 	roundZ: VRNDSCALEPD, scaleZ: VSCALEFPD, rangeZ: VRANGEPD,
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -11,35 +12,22 @@ import (
 // rows writes the whole-row functions.
 func rows() {
 	for _, v := range []vector{ymm, zmm} {
-		softmax(v)
+		for _, e := range []element{single, double} {
+			softmax(e, v)
+			expSum(e, v)
+			squares(e, v)
+			normalize(e, v)
+		}
 	}
 }
 
-// softmax writes the whole-row function of float32.
-func softmax(v vector) {
-	w := start(single, v, "sSoftmax"+v.letter, "func(n int, y, x *float32)",
+// softmax writes the whole-row function.
+func softmax(e element, v vector) {
+	w := start(e, v, e.prefix+"Softmax"+v.letter, fmt.Sprintf("func(n int, y, x *%s)", e.goType),
 		"writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.")
 	n, y, x := Load(Param("n"), GP64()), Load(Param("y"), GP64()), Load(Param("x"), GP64())
-	for _, c := range keepers(v, 1, exp32) {
-		w.keep(single.bits(c))
-	}
-	greatest := w.number(math.Inf(-1))
-	w.overRow("max", n, []Register{x}, func(vectors []VecVirtual, m *edgeMask) {
-		if m != nil {
-			vectors[0] = w.fill(vectors[0], m, w.number(math.Inf(-1)))
-		}
-		w.max(greatest, vectors[0], greatest) // a NaN is passed over: its exponential is NaN
-	})
-	greatest = w.spread(greatest)
-	s := lanes(zeros(v, 64/v.bytes))
-	w.overRow("exp", n, []Register{x, y}, func(vectors []VecVirtual, m *edgeMask) {
-		e := w.expBody([]VecVirtual{w.do2(w.sub, vectors[0], greatest)})
-		if m != nil {
-			e = w.fill(e, m, w.pattern(0))
-		}
-		w.addSingles(s, e)
-		vectors[1] = e
-	})
+	greatest := w.greatest(n, x)
+	s := w.exponentials(n, greatest, x, y)
 	scale := w.inverse(s.total())
 	w.overRow("scale", n, []Register{y, y}, func(vectors []VecVirtual, _ *edgeMask) {
 		vectors[1] = w.do2(w.mul, vectors[0], scale)
@@ -48,45 +36,201 @@ func softmax(v vector) {
 	RET()
 }
 
-// addSingles adds a vector of float32 in eight lanes, in one or two registers.
-func (w *writer) addSingles(s lanes, x VecVirtual) {
-	for i := range 2 {
-		wide := w.new()
-		w.widened(x, i, wide)
-		VADDPD(wide, s[i*len(s)/2], s[i*len(s)/2])
-	}
+// expSum writes the first two thirds of softmax, without the storing.
+func expSum(e element, v vector) {
+	w := start(e, v, e.prefix+"ExpSum"+v.letter, fmt.Sprintf("func(n int, x *%[1]s) (greatest %[1]s, sum float64)", e.goType),
+		"is the greatest of n > 0 elements and the sum of exp(x-greatest), of exponentials within 2 units in the last place, added in float64.")
+	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
+	greatest := w.greatest(n, x)
+	Store(greatest.AsX(), ReturnIndex(0))
+	s := w.exponentials(n, greatest, x)
+	Store(s.total(), ReturnIndex(1))
+	VZEROUPPER()
+	RET()
 }
 
-// inverse is 1/x of a number of float64, as float32 in every element.
-func (w *writer) inverse(x VecVirtual) VecVirtual {
-	one := XMM()
-	VMOVSD(constant(double, double.bits(1)), one)
-	VDIVSD(x, one, one)
-	VCVTSD2SS(one, one, one)
-	r := w.new()
-	VBROADCASTSS(one, r)
+// greatest is the greatest element of a row in every element. It passes over NaN,
+// whose exponential is NaN.
+func (w *writer) greatest(n, x Register) VecVirtual {
+	for _, c := range keepers(w.vector, 1, w.coefficients().exp) {
+		w.keep(w.bits(c))
+	}
+	greatest := w.number(math.Inf(-1))
+	w.overRow("max", n, []Register{x}, func(vectors []VecVirtual, m *edgeMask) {
+		if m != nil {
+			vectors[0] = w.fill(vectors[0], m, w.number(math.Inf(-1)))
+		}
+		w.max(greatest, vectors[0], greatest)
+	})
+	return w.spread(greatest)
+}
+
+// exponentials adds up those of a row and stores them at the second pointer, where
+// there is one.
+func (w *writer) exponentials(n Register, greatest VecVirtual, pointers ...Register) lanes {
+	s := lanes(zeros(w.vector, 64/w.bytes))
+	if w.size == 8 {
+		s = lanes{YMM()}
+		VXORPS(s[0], s[0], s[0])
+	}
+	w.overRow("exp", n, pointers, func(vectors []VecVirtual, m *edgeMask) {
+		e := w.expBody([]VecVirtual{w.do2(w.sub, vectors[0], greatest)})
+		if m != nil {
+			e = w.fill(e, m, w.pattern(0))
+		}
+		w.addVector(s, e)
+		vectors[1] = e
+	})
+	return s
+}
+
+// addVector adds a vector of float32 in eight lanes, in one or two registers, or
+// one of float64 in four.
+func (w *writer) addVector(s lanes, x VecVirtual) {
+	if w.size == 4 {
+		for i := range 2 {
+			wide := w.new()
+			w.widened(x, i, wide)
+			VADDPD(wide, s[i*len(s)/2], s[i*len(s)/2])
+		}
+		return
+	}
+	if w.letter == "Y" {
+		VADDPD(x, s[0], s[0])
+		return
+	}
+	high := YMM()
+	VEXTRACTF64X4(U8(1), x, high)
+	VADDPD(x.AsY(), s[0], s[0])
+	VADDPD(high, s[0], s[0])
+}
+
+// squares writes the sums of the squares of distances from the mean.
+func squares(e element, v vector) {
+	w := start(e, v, e.prefix+"Squares"+v.letter, fmt.Sprintf("func(n int, x *%s, mean float64, sums *float64) float64", e.goType),
+		"writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.")
+	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
+	mean, s := w.everywhere("mean"), newLanes(v)
+	next := GP64() // the row after this one, which is fetched meanwhile
+	MOVQ(n, next)
+	SHLQ(U8(shift(e)), next)
+	ADDQ(x, next)
+	Label("lanes")
+	CMPQ(n, U32(laneCount))
+	JLT(LabelRef("done"))
+	for i := range s {
+		d := w.wideFrom(Mem{Base: x, Disp: i * v.bytes / 8 * e.size})
+		VSUBPD(mean, d, d)
+		VFMADD231PD(d, d, s[i])
+	}
+	for i := 0; i < laneCount*e.size; i += 64 {
+		PREFETCHT0(Mem{Base: next, Disp: i})
+	}
+	ADDQ(U32(laneCount*e.size), next)
+	ADDQ(U32(laneCount*e.size), x)
+	SUBQ(U32(laneCount), n)
+	JMP(LabelRef("lanes"))
+	Label("done")
+	to := Load(Param("sums"), GP64())
+	for i, r := range s {
+		VMOVUPD(r, Mem{Base: to, Disp: i * v.bytes})
+	}
+	w.giveBack(s.total())
+}
+
+// normalize writes what takes off a number and scales, rounded once.
+func normalize(e element, v vector) {
+	w := start(e, v, e.prefix+"Normalize"+v.letter, fmt.Sprintf("func(n int, y, x *%s, mean, scale float64)", e.goType),
+		fmt.Sprintf("writes (x-mean)·scale, computed in float64, of n elements, a multiple of %d, to y.", 8))
+	n, y, x := Load(Param("n"), GP64()), Load(Param("y"), GP64()), Load(Param("x"), GP64())
+	mean, scale := w.everywhere("mean"), w.everywhere("scale")
+	for _, many := range []int{32, 8} {
+		label := fmt.Sprintf("elements%d", many)
+		Label(label)
+		CMPQ(n, U32(many))
+		JLT(LabelRef(label + "Done"))
+		for i := 0; i < many; i += v.lanes(double) {
+			d := w.wideFrom(Mem{Base: x, Disp: i * e.size})
+			VSUBPD(mean, d, d)
+			VMULPD(scale, d, d)
+			w.storeWide(d, Mem{Base: y, Disp: i * e.size})
+		}
+		ADDQ(U32(many*e.size), x)
+		ADDQ(U32(many*e.size), y)
+		SUBQ(U32(many), n)
+		JMP(LabelRef(label))
+		Label(label + "Done")
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// everywhere is a parameter of float64 in every element.
+func (w *writer) everywhere(name string) VecVirtual {
+	x, r := Load(Param(name), XMM()), w.new()
+	VBROADCASTSD(x, r)
 	return r
 }
 
-// spread is the greatest element of x in every element.
+// wideFrom is elements at m as float64.
+func (w *writer) wideFrom(m Mem) VecVirtual {
+	r := w.new()
+	if w.size == 8 {
+		VMOVUPD(m, r)
+	} else {
+		VCVTPS2PD(m, r)
+	}
+	return r
+}
+
+// storeWide rounds float64 to the element's type.
+func (w *writer) storeWide(x VecVirtual, m Mem) {
+	switch {
+	case w.size == 8:
+		VMOVUPD(x, m)
+	case w.letter == "Z":
+		r := YMM()
+		VCVTPD2PS(x, r)
+		VMOVUPS(r, m)
+	default:
+		r := XMM()
+		VCVTPD2PSY(x, r)
+		VMOVUPS(r, m)
+	}
+}
+
+// inverse is 1/x of a number of float64, rounded, in every element.
+func (w *writer) inverse(x VecVirtual) VecVirtual {
+	one, r := XMM(), w.new()
+	VMOVSD(constant(double, double.bits(1)), one)
+	VDIVSD(x, one, one)
+	if w.size == 4 {
+		VCVTSD2SS(one, one, one)
+	}
+	w.broadcast(one, r)
+	return r
+}
+
+// spread is the greatest element of x, none of which is NaN, in every element.
 func (w *writer) spread(x VecVirtual) VecVirtual {
 	y := YMM()
 	if w.letter == "Z" {
 		VEXTRACTF64X4(U8(1), x, y)
-		VMAXPS(y, x.AsY(), y)
+		w.max(y, x.AsY(), y)
 	} else {
 		VMOVUPS(x, y)
 	}
-	half := XMM()
+	half, other := XMM(), XMM()
 	VEXTRACTF128(U8(1), y, half)
-	VMAXPS(half, y.AsX(), half)
-	other := XMM()
+	w.max(half, y.AsX(), half)
 	VPERMILPS(U8(0b01_00_11_10), half, other)
-	VMAXPS(other, half, half)
-	VPERMILPS(U8(0b10_11_00_01), half, other)
-	VMAXPS(other, half, half)
+	w.max(other, half, half)
+	if w.size == 4 {
+		VPERMILPS(U8(0b10_11_00_01), half, other)
+		w.max(other, half, half)
+	}
 	r := w.new()
-	VBROADCASTSS(half, r)
+	w.broadcast(half, r)
 	return r
 }
 
