@@ -97,6 +97,9 @@ func (n *node) adopt(i int, x *Array, count int) {
 }
 
 func (n *node) setInput(i int, x *Array, count int) {
+	if x.node.temporary {
+		x.node.unread.Add(1)
+	}
 	if count <= len(n.pair) {
 		n.pair[i] = x
 		return

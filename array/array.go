@@ -67,18 +67,19 @@ func (x *Array) spec() Spec {
 
 var errNil = fmt.Errorf("array is nil")
 
-// view returns the computed elements; ok is false before evaluation. Whoever uses
-// the storage keeps the view alive meanwhile.
-func (x *Array) view() (v View, ok bool) {
+// view returns the computed elements; ok is false before evaluation
+// and once the storage has been given away. Whoever uses it keeps the view alive
+// meanwhile.
+func (x *Array) view() (view View, ok bool) {
 	if x == nil {
 		return View{}, false
 	}
-	first := x.node.value.Load()
-	switch {
-	case first == nil:
-		return View{}, false
-	case x.out > 0:
-		return x.node.rare.values[x.out], true
+	v := x.node.value.Load()
+	if v != nil && x.out > 0 {
+		v = x.node.rare.values[x.out].Load()
 	}
-	return *first, true
+	if v == nil || v == &givenAway {
+		return View{}, false
+	}
+	return *v, true
 }

@@ -45,6 +45,9 @@ func (p binary) loop(in []Spec) kernel.Loop {
 	return loop
 }
 
+// Overwrites lists the operands.
+func (binary) Overwrites(int) []int { return []int{0, 1} }
+
 func (p binary) by(arg int) rule {
 	if arg == 0 {
 		return p.left

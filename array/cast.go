@@ -43,6 +43,9 @@ func (p cast) Eval(_ context.Context, in, out []View) error {
 
 func (p cast) loop(in []Spec) kernel.Loop { return kernel.Cast(in[0].DType, p.to) }
 
+// Overwrites lists the operand.
+func (cast) Overwrites(int) []int { return []int{0} }
+
 func (cast) VJP(in, _, dy []*Array, _ []int) ([]*Array, error) {
 	return []*Array{dy[0].AsType(in[0].DType())}, nil
 }

@@ -136,6 +136,7 @@ func functionsOfTwo() []entry {
 				}
 				return [][]complex128{z}
 			}},
+		{names: "Donate", f: asFunc(func(x *A) *A { return array.Donate(x.ExpandDims(0)).Squeeze(0) }), in: matrices(signs), want: func(in ...[]complex128) [][]complex128 { return in }},
 		{names: "Depends", f: asMany(func(xs ...*A) *A { return array.Depends(xs[0], xs[1]) }), in: matrices(signs, others), want: func(in ...[]complex128) [][]complex128 { return in[:1] }},
 	}
 }

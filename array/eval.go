@@ -96,12 +96,16 @@ func (n *node) finish(ctx context.Context) error {
 
 // run computes a claimed node and releases it.
 func (n *node) run(ctx context.Context) error {
-	values, err := n.compute(ctx)
+	from := n.sources()
+	values, err := n.compute(ctx, &from)
 	n.release(values, err)
+	if err == nil {
+		from.read()
+	}
 	return err
 }
 
-func (n *node) compute(ctx context.Context) (out []View, err error) {
+func (n *node) compute(ctx context.Context, from *sources) (out []View, err error) {
 	p := n.prim
 	defer func() {
 		if r := recover(); r != nil {
@@ -111,9 +115,16 @@ func (n *node) compute(ctx context.Context) (out []View, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	in := n.inputs()
+	in, err := inputs(from)
+	if err != nil {
+		return nil, &OpError{Op: p.Name(), Err: err}
+	}
+	if _, ok := p.(donate); ok {
+		from.at(0).give()
+		return in[:1:1], nil
+	}
 	if _, ok := p.(Forwarder); ok {
-		return slices.Clone(in[:n.outputsCount()]), nil
+		return shared(slices.Clone(in[:n.outputsCount()])), nil
 	}
 	if viewer, ok := p.(Viewer); ok {
 		return []View{viewOf(viewer, in[0], *n.spec)}, nil
@@ -123,10 +134,15 @@ func (n *node) compute(ctx context.Context) (out []View, err error) {
 			in[i] = in[i].Contiguous()
 		}
 	}
-	out = n.newOutputs(in)
+	out, taken := n.newOutputs(from, in)
 	defer func() { // the storage is there until here
 		runtime.KeepAlive(in)
 		runtime.KeepAlive(out)
+		for _, i := range taken {
+			if err != nil { // written over in part
+				from.at(i).give()
+			}
+		}
 	}()
 	switch {
 	case n.lane() != nil:
@@ -144,30 +160,58 @@ func (n *node) compute(ctx context.Context) (out []View, err error) {
 	return out, nil
 }
 
-// inputs are the computed inputs of a claimed node.
-func (n *node) inputs() []View {
-	from := n.sources()
+// inputs are the computed inputs.
+func inputs(from *sources) ([]View, error) {
 	in := make([]View, 0, max(len(from.pair), len(from.more)))
 	for i := 0; from.at(i) != nil; i++ {
-		v, _ := from.at(i).view()
+		v, ok := from.at(i).view()
+		if !ok {
+			return nil, ErrDonated
+		}
 		in = append(in, v)
 	}
-	return in
+	return in, nil
 }
 
-// newOutputs makes room for the outputs. Strides that an input has already are
-// shared with it.
-func (n *node) newOutputs(in []View) []View {
-	out := make([]View, n.outputsCount())
+// shared counts the references that views are to the storage of others.
+func shared(views []View) []View {
+	for _, v := range views {
+		v.owner.Retain()
+	}
+	return views
+}
+
+// newOutputs makes room for the outputs, over inputs where that is allowed. Strides
+// that an input has already are shared with it. taken are the inputs that outputs lie
+// over.
+func (n *node) newOutputs(from *sources, in []View) (out []View, taken []int) {
+	out = make([]View, n.outputsCount())
+	p, overwrites := n.prim.(Overwriter)
+	overwrites = overwrites && from.anyTemporary()
 	for i := range out {
 		s := n.specOf(i)
+		if overwrites {
+			if v, ok := overwritten(p, from, in, i, s, &taken); ok {
+				out[i] = v
+				continue
+			}
+		}
 		if len(in) > 0 && in[0].isRowsOf(s.Shape) {
 			out[i] = newView(s, in[0].Strides)
 			continue
 		}
 		out[i] = NewView(s)
 	}
-	return out
+	return out, taken
+}
+
+func (s *sources) anyTemporary() bool {
+	for i := 0; s.at(i) != nil; i++ {
+		if s.at(i).node.temporary {
+			return true
+		}
+	}
+	return false
 }
 
 // abandonStorage keeps from being used again what a transport may still write to
@@ -199,7 +243,9 @@ func (n *node) mistake(err error) error {
 // viewOf asks a Viewer for its output, which keeps the storage that it shares.
 func viewOf(p Viewer, in View, out Spec) View {
 	v, ok := p.View(in, out)
-	if !ok {
+	if ok {
+		in.owner.Retain()
+	} else {
 		in = in.Contiguous()
 		v, _ = p.View(in, out)
 	}

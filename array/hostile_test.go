@@ -21,7 +21,7 @@ import (
 // stand for their instances.
 var functions = map[string]any{
 	"array.AddMM": array.AddMM, "array.Arange": array.Arange, "array.Concatenate": array.Concatenate,
-	"array.Conv1d": array.Conv1d, "array.Conv2d": array.Conv2d, "array.Depends": array.Depends,
+	"array.Conv1d": array.Conv1d, "array.Conv2d": array.Conv2d, "array.Depends": array.Depends, "array.Donate": array.Donate,
 	"array.Dequantize": array.Dequantize, "array.Einsum": array.Einsum, "array.Eye": array.Eye,
 	"array.From": array.From[float32], "array.FromBytes": array.FromBytes,
 	"array.Full": array.Full, "array.Gather": array.Gather, "array.LayerNorm": array.LayerNorm,
@@ -43,10 +43,11 @@ var functions = map[string]any{
 
 // apart are methods that this test does not call, each with the reason.
 var apart = map[string]string{
-	"Eval":     "waits and is called on every result",
-	"Node":     "is for transforms, which have met the array before",
-	"Index":    "is for transforms, which have met the array before",
-	"IsTraced": "is for transforms, which have met the array before",
+	"Eval":      "waits and is called on every result",
+	"Node":      "is for transforms, which have met the array before",
+	"Index":     "is for transforms, which have met the array before",
+	"Temporary": "is for transforms, and returns nothing",
+	"IsTraced":  "is for transforms, which have met the array before",
 }
 
 func TestHostileArgumentsGiveErrors(t *testing.T) {

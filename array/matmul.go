@@ -155,6 +155,22 @@ func (matMul) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 	return dx, nil
 }
 
+// transposedProduct is x with its axes in the given order, where x is a matrix product that
+// is not computed and the order exchanges the last two axes: (a·b)ᵀ is bᵀ·aᵀ, whose
+// elements lie as its readers walk them. It is nil otherwise. Such is the gradient of the
+// weight of a layer that multiplies with the weight's transpose.
+func (x *Array) transposedProduct(order []int) *Array {
+	last := len(order) - 1
+	if last < 1 || order[last] != last-1 || order[last-1] != last || !slices.IsSorted(order[:last-1]) {
+		return nil
+	}
+	p, in := x.node.source()
+	if p != (Primitive)(matMul{}) || x.Err() != nil {
+		return nil
+	}
+	return in.at(1).SwapAxes(-1, -2).MatMul(in.at(0).SwapAxes(-1, -2))
+}
+
 func (matMul) JVP(in, _, dx []*Array, argnums []int) ([]*Array, error) {
 	var sum *Array
 	for i, arg := range argnums {

@@ -19,6 +19,11 @@ type node struct {
 	wait  *waiting // under mu; nil while nobody waits and nothing failed
 	busy  bool     // under mu: some evaluation runs it
 
+	// temporary is set for a node that only the operations recorded on it will read;
+	// unread counts those that have not run. See donate.go.
+	temporary bool
+	unread    atomic.Int32
+
 	trace uint64 // number of the innermost trace that it belongs to; 0 if concrete
 	stamp uint64 // number of the last plan that met it; under planning
 	self  Array  // the first output
@@ -30,9 +35,9 @@ type rare struct {
 	site   *site // who asked for it; only of a Fallible primitive
 	lane   Lane
 	record uint64
-	inputs []*Array // more than two; nil after evaluation
-	specs  []Spec   // of all outputs, if there is not one
-	values []View   // likewise; set before value
+	inputs []*Array               // more than two; nil after evaluation
+	specs  []Spec                 // of all outputs, if there is not one
+	values []atomic.Pointer[View] // likewise, nil without; set before value
 }
 
 // waiting is the state of a node that more than one evaluation met.
@@ -113,7 +118,8 @@ func (n *node) release(values []View, err error) {
 	case err == nil:
 		n.prim, n.pair = nil, [2]*Array{}
 		if n.rare != nil {
-			n.rare.inputs, n.rare.values = nil, values
+			n.rare.inputs = nil
+			n.setValues(values)
 		}
 		n.value.Store(&values[0])
 	case n.lane() != nil:
@@ -122,6 +128,16 @@ func (n *node) release(values []View, err error) {
 	if freed := n.freed(); freed != nil {
 		close(freed)
 		n.wait.freed = nil
+	}
+}
+
+func (n *node) setValues(values []View) {
+	if n.rare.specs == nil {
+		return
+	}
+	n.rare.values = make([]atomic.Pointer[View], len(values))
+	for i := range values {
+		n.rare.values[i].Store(&values[i])
 	}
 }
 

@@ -67,6 +67,11 @@ type (
 	// and all. Inputs beyond its outputs are waited for. Eval is never called.
 	Forwarder interface{ Forwards() }
 
+	// Overwriter is a primitive whose Eval also works where output out has the storage of
+	// one of the inputs that Overwrites lists. They are so given to it only if that input
+	// was donated, lies in row order and has as many bytes.
+	Overwriter interface{ Overwrites(out int) (in []int) }
+
 	// Partial is a primitive whose outputs are constants to every derivative by
 	// those of its n inputs that lie before number first, or at end and beyond. The
 	// derivative rules are not asked for them.

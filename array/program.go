@@ -29,7 +29,8 @@ type Program struct {
 	kept     []*Array // captured arrays whose storage the steps know
 	stores   []store
 	steps    []step
-	arena    int // bytes
+	arena    int   // bytes
+	over     []int // per result: an input that it may be written over, or -1
 	fallible bool
 
 	mu   sync.Mutex
@@ -43,10 +44,10 @@ func NewProgram(args []Spec, captured []*Array, code []Instruction, results []in
 	p := &Program{args: args}
 	b := &programBuilder{Program: p}
 	for i, s := range args {
-		b.input(i, s)
+		b.values = append(b.values, b.input(i, s))
 	}
 	for _, x := range captured {
-		b.capture(x)
+		b.values = append(b.values, b.capture(x))
 	}
 	for _, c := range code {
 		if err := b.add(c); err != nil {
@@ -80,6 +81,15 @@ func (p *Program) Outputs() int { return len(p.outs) }
 
 // ReadsStrided marks a StridedReader.
 func (p *Program) ReadsStrided() {}
+
+// Overwrites lists an argument that is read for the last time where the result is
+// written.
+func (p *Program) Overwrites(out int) []int {
+	if p.over[out] < 0 {
+		return nil
+	}
+	return p.over[out : out+1]
+}
 
 // OutputSpecs are known.
 func (p *Program) OutputSpecs([]Spec) ([]Spec, error) { return p.outs, nil }
@@ -156,24 +166,25 @@ func rows(s Spec, store int) value {
 	return value{View{Spec: s, Strides: layout.Strides(s.Shape)}, store}
 }
 
-func (b *programBuilder) input(i int, s Spec) {
-	at := b.newStore(store{kind: inInput, index: i, bytes: s.Bytes(), maker: -1})
-	b.values = append(b.values, rows(s, at))
+func (b *programBuilder) input(i int, s Spec) value {
+	return rows(s, b.newStore(store{kind: inInput, index: i, bytes: s.Bytes(), maker: -1}))
 }
 
-// capture takes a captured array's storage where there is one; else the array is
-// one more input.
-func (b *programBuilder) capture(x *Array) {
-	v, computed := x.view()
-	if !computed {
-		b.lazy = append(b.lazy, x)
-		b.input(len(b.args)+len(b.lazy)-1, x.Spec())
-		return
+// capture takes a captured array's storage where there is one, and that of the array
+// of which it is a view; else the array is one more input.
+func (b *programBuilder) capture(x *Array) value {
+	if v, computed := x.view(); computed {
+		b.kept = append(b.kept, x)
+		at := b.newStore(store{kind: isFixed, bytes: len(v.Storage), fixed: v.Storage, maker: -1})
+		v.Storage, v.owner = nil, nil
+		return value{v, at}
 	}
-	b.kept = append(b.kept, x)
-	at := b.newStore(store{kind: isFixed, bytes: len(v.Storage), fixed: v.Storage, maker: -1})
-	v.Storage, v.owner = nil, nil
-	b.values = append(b.values, value{v, at})
+	p, in := x.node.source()
+	if viewer, ok := p.(Viewer); ok && in.at(0) != nil && !x.node.temporary {
+		return b.viewed(viewer, b.capture(in.at(0)), x.spec())
+	}
+	b.lazy = append(b.lazy, x)
+	return b.input(len(b.args)+len(b.lazy)-1, x.Spec())
 }
 
 func (b *programBuilder) add(c Instruction) error {

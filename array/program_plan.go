@@ -40,9 +40,13 @@ func (b *programBuilder) plan() {
 		}
 	}
 	var taken []interval // by offset
+	b.over = slices.Repeat([]int{-1}, len(b.outs))
 	for i := range b.steps {
 		for _, v := range b.steps[i].writes() {
 			s := &b.stores[v.store]
+			if s.kind == inResult {
+				b.over[s.index] = b.overInput(i, v, last)
+			}
 			if s.kind != inArena {
 				continue
 			}
@@ -58,6 +62,19 @@ func (b *programBuilder) plan() {
 		}
 		taken = slices.DeleteFunc(taken, func(t interval) bool { return last[t.store] <= i })
 	}
+}
+
+// overInput is an input that step i is the last to read and that its output v may be
+// written over; -1 if there is none that no other result has.
+func (b *programBuilder) overInput(i int, v value, last []int) int {
+	for _, x := range b.steps[i].reads() {
+		s := b.stores[x.store]
+		if s.kind == inInput && s.bytes == b.stores[v.store].bytes && last[x.store] == i &&
+			!slices.Contains(b.over, s.index) && b.steps[i].mayReplace(x.store, v) {
+			return s.index
+		}
+	}
+	return -1
 }
 
 // place takes the smallest gap that is large enough, or the end.

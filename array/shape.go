@@ -298,6 +298,9 @@ func (p transpose) VJP(_, _, dy []*Array, _ []int) ([]*Array, error) {
 	for i, axis := range p.order {
 		back[axis] = i
 	}
+	if product := dy[0].transposedProduct(back); product != nil {
+		return []*Array{product}, nil
+	}
 	return []*Array{dy[0].Transpose(back...)}, nil
 }
 

@@ -43,6 +43,9 @@ func (p unary) loop(in []Spec) kernel.Loop {
 	return loop
 }
 
+// Overwrites lists the operand.
+func (unary) Overwrites(int) []int { return []int{0} }
+
 func (p unary) VJP(in, out, dy []*Array, _ []int) ([]*Array, error) {
 	if p.rule == nil {
 		return []*Array{ZerosLike(in[0])}, nil

@@ -15,7 +15,10 @@ func Values[T dtype.Element](ctx context.Context, x *Array) ([]T, error) {
 	if err := Eval(ctx, x); err != nil {
 		return nil, err
 	}
-	v, _ := x.view()
+	v, ok := x.view()
+	if !ok {
+		return nil, newOpError("values", ErrDonated)
+	}
 	if want := dtype.Of[T](); v.DType != want {
 		return nil, newOpError("values", fmt.Errorf("array is %v, not %v", v.DType, want))
 	}
@@ -48,7 +51,10 @@ func Bytes(ctx context.Context, x *Array) ([]byte, error) {
 	if err := Eval(ctx, x); err != nil {
 		return nil, err
 	}
-	v, _ := x.view()
+	v, ok := x.view()
+	if !ok {
+		return nil, newOpError("bytes", ErrDonated)
+	}
 	v = v.Contiguous()
 	defer v.keep()
 	return slices.Clone(v.Bytes()), nil

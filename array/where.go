@@ -46,6 +46,9 @@ func (where) Eval(_ context.Context, in, out []View) error {
 
 func (where) loop(in []Spec) kernel.Loop { return kernel.Select(in[1].DType.Size()) }
 
+// Overwrites lists what is chosen from.
+func (where) Overwrites(int) []int { return []int{1, 2} }
+
 func (where) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {
 	dx := make([]*Array, len(argnums))
 	for i, arg := range argnums {

@@ -63,8 +63,10 @@ func (p reduction) Name() string { return p.name }
 func (p reduction) OutputSpecs(in []array.Spec) ([]array.Spec, error) { return in, nil }
 
 func (p reduction) Eval(ctx context.Context, in, out []array.View) error {
-	data := out[0].Bytes()
-	copy(data, in[0].Bytes())
+	data, own := out[0].Bytes(), in[0].Bytes()
+	if len(data) > 0 && &data[0] != &own[0] {
+		copy(data, own)
+	}
 	return p.g.AllReduceBytes(label(ctx, p, p.given(in[0].Spec)), p.op, in[0].DType, data)
 }
 
@@ -75,6 +77,9 @@ func (p reduction) given(x array.Spec) any {
 	}
 	return fmt.Sprintf("%v: %s", x, p.what)
 }
+
+// Overwrites lists the input: a donated one is reduced in place.
+func (reduction) Overwrites(int) []int { return []int{0} }
 
 func (p reduction) VJP(in, out, dy []*array.Array, _ []int) ([]*array.Array, error) {
 	switch p.op {

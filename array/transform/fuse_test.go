@@ -187,3 +187,24 @@ func TestMistakesInValuesNameTheirOperation(t *testing.T) {
 }
 
 func contains(s, part string) bool { return bytes.Contains([]byte(s), []byte(part)) }
+
+// Views of captured numbers are no copies that every call makes anew.
+func TestCapturedViewsTakeNoMemory(t *testing.T) {
+	ctx := context.Background()
+	rate := array.Scalar(float32(0.5)).BroadcastTo(1024, 1024).T()
+	f := transform.Compile(func(xs ...*array.Array) []*array.Array { return []*array.Array{xs[0].Mul(rate)} })
+	x := normal(1, dtype.Float32, 1024, 1024)
+	if err := array.Eval(ctx, x, f(x)[0]); err != nil {
+		t.Fatal(err)
+	}
+	array.ClearCache()
+	before := array.Memory().Active
+	array.ResetPeakMemory()
+	y := f(x)[0]
+	if err := array.Eval(ctx, y); err != nil {
+		t.Fatal(err)
+	}
+	if got := array.Memory().Peak - before; got > 5<<20 {
+		t.Errorf("%d bytes beside the argument, want those of the result, 4 MiB", got)
+	}
+}

@@ -15,6 +15,8 @@ type part struct {
 	program *array.Program
 	code    []instruction // without a program
 	in, out []int         // slots of the program's arguments and results
+	// inner is set if none of its outputs is a result of the function.
+	inner bool
 }
 
 // parts cuts the tape. Instructions share a part if they wait for the same nodes of
@@ -27,13 +29,14 @@ func (t *tape) parts(specs []array.Spec) ([]part, error) {
 	var parts []part
 	for _, p := range c.pieces() {
 		if p.lane || c.isPlain(p) {
-			parts = append(parts, part{code: c.instructions(p)})
+			parts = append(parts, part{code: c.instructions(p), inner: c.isInner(p)})
 			continue
 		}
 		made, err := c.program(p)
 		if err != nil {
 			return nil, err
 		}
+		made.inner = c.isInner(p)
 		parts = append(parts, made)
 	}
 	return parts, nil
@@ -176,6 +179,14 @@ func (c *cutter) isPlain(p *piece) bool {
 	})
 }
 
+// isInner reports whether only other parts read what a piece makes.
+func (c *cutter) isInner(p *piece) bool {
+	return !slices.ContainsFunc(p.code, func(i int) bool {
+		first := c.code[i].out
+		return slices.ContainsFunc(c.results, func(slot int) bool { return first <= slot && slot < first+c.code[i].outs })
+	})
+}
+
 func (c *cutter) instructions(p *piece) []instruction {
 	list := make([]instruction, len(p.code))
 	for k, i := range p.code {
@@ -244,7 +255,7 @@ func (p *part) apply(slots []*array.Array) {
 			for i, slot := range c.in {
 				in[i] = slots[slot]
 			}
-			copy(slots[c.out:], array.Apply(c.prim, in...))
+			p.put(slots, c.out, array.Apply(c.prim, in...)...)
 		}
 		return
 	}
@@ -253,6 +264,16 @@ func (p *part) apply(slots []*array.Array) {
 		in[i] = slots[slot]
 	}
 	for i, y := range p.program.Apply(in...) {
-		slots[p.out[i]] = y
+		p.put(slots, p.out[i], y)
+	}
+}
+
+// put fills in slots. What only other parts read is used again once they have.
+func (p *part) put(slots []*array.Array, first int, ys ...*array.Array) {
+	for i, y := range ys {
+		if p.inner {
+			y.Temporary()
+		}
+		slots[first+i] = y
 	}
 }
