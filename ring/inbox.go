@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -26,8 +27,8 @@ type inbox struct {
 	pipe  atomic.Pointer[pipeReader] // nil where messages come over a socket
 
 	mu      sync.Mutex
-	queue   []letter // not asked for, in the order of arrival
-	bytes   int      // cost of the queue, and of the letter being read
+	queue   map[int][]letter // not asked for, by tag, each in the order of arrival
+	bytes   int              // cost of the queue, and of the letter being read
 	asked   map[int]*reception
 	filling *reception
 	stuck   *label // there is no room for this one
@@ -35,10 +36,7 @@ type inbox struct {
 }
 
 // letter is a message that has arrived.
-type letter struct {
-	tag  int
-	data []byte
-}
+type letter []byte
 
 // letterCost is what a letter takes up beside its data.
 const letterCost = 64
@@ -54,7 +52,7 @@ type reception struct {
 var errCut = errors.New("receive was cancelled")
 
 func newInbox(limit int) inbox {
-	return inbox{limit: limit, room: make(chan struct{}, 1), asked: map[int]*reception{}}
+	return inbox{limit: limit, room: make(chan struct{}, 1), queue: map[int][]letter{}, asked: map[int]*reception{}}
 }
 
 // read takes messages off the connection until it or life ends.
@@ -116,17 +114,19 @@ func (in *inbox) tryPlace(l label) (*reception, bool) {
 	return nil, false
 }
 
+// manyTags is how many tags an error lists.
+const manyTags = 16
+
 // fullLocked says which messages keep others from being received.
 func (in *inbox) fullLocked() error {
-	var tags []int
-	for _, l := range in.queue {
-		if !slices.Contains(tags, l.tag) {
-			tags = append(tags, l.tag)
-		}
+	tags := slices.Sorted(maps.Keys(in.queue))
+	more := ""
+	if len(tags) > manyTags {
+		more = fmt.Sprintf(" and %d others", len(tags)-manyTags)
+		tags = tags[:manyTags]
 	}
-	slices.Sort(tags)
-	return fmt.Errorf("%w: %d bytes of at most %d, with tags %v; next is one of %d bytes with tag %d",
-		group.ErrFull, in.bytes, in.limit, tags, in.stuck.length, in.stuck.tag)
+	return fmt.Errorf("%w: %d bytes of at most %d, with tags %v%s; next is one of %d bytes with tag %d",
+		group.ErrFull, in.bytes, in.limit, tags, more, in.stuck.length, in.stuck.tag)
 }
 
 // fill reads a message into the buffer of a reception; one of another length,
@@ -168,15 +168,16 @@ func drop(r io.Reader, n uint64) error {
 // store reads a message for which room is reserved; someone may ask for it
 // meanwhile.
 func (in *inbox) store(r io.Reader, l label) error {
-	data := make([]byte, l.length)
+	data := make(letter, l.length)
 	if _, err := io.ReadFull(r, data); err != nil {
 		return noEOF(err)
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	q := in.asked[int(l.tag)]
+	tag := int(l.tag)
+	q := in.asked[tag]
 	if q == nil {
-		in.queue = append(in.queue, letter{int(l.tag), data})
+		in.queue[tag] = append(in.queue[tag], data)
 		return nil
 	}
 	delete(in.asked, q.tag)
@@ -200,13 +201,11 @@ func (in *inbox) ask(tag int, data []byte) *reception {
 	q := &reception{tag: tag, data: data, done: make(chan error, 1)}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	i := slices.IndexFunc(in.queue, func(l letter) bool { return l.tag == tag })
+	l, queued := in.nextLocked(tag)
 	switch {
-	case i >= 0:
-		l := in.queue[i]
-		in.queue = slices.Delete(in.queue, i, i+1)
-		in.bytes -= len(l.data) + letterCost
-		q.done <- q.open(l.data)
+	case queued:
+		in.bytes -= len(l) + letterCost
+		q.done <- q.open(l)
 		in.wake()
 	case in.over:
 		q.done <- errLeft
@@ -219,6 +218,21 @@ func (in *inbox) ask(tag int, data []byte) *reception {
 		in.wake()
 	}
 	return q
+}
+
+// nextLocked takes the oldest letter with a tag from the queue.
+func (in *inbox) nextLocked(tag int) (l letter, ok bool) {
+	letters := in.queue[tag]
+	if len(letters) == 0 {
+		return nil, false
+	}
+	l, letters[0] = letters[0], nil
+	if len(letters) == 1 {
+		delete(in.queue, tag)
+	} else {
+		in.queue[tag] = letters[1:]
+	}
+	return l, true
 }
 
 func (in *inbox) wake() {
