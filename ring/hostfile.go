@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/env"
@@ -80,7 +81,6 @@ func parseHosts(data []byte) ([][]string, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("lists no rank; " + want)
 	}
-	taken := map[string]int{}
 	for rank, addrs := range hosts {
 		if len(addrs) == 0 || len(addrs) != len(hosts[0]) {
 			return nil, fmt.Errorf("rank %d has %d addresses and rank 0 has %d; want equally many, 1 or more", rank, len(addrs), len(hosts[0]))
@@ -89,28 +89,50 @@ func parseHosts(data []byte) ([][]string, error) {
 			if err := checkEntry(rank, i, addr); err != nil {
 				return nil, err
 			}
-			if other, ok := taken[addr]; ok {
-				return nil, fmt.Errorf("ranks %d and %d have the same address %s", other, rank, addr)
-			}
-			taken[addr] = rank
 		}
+	}
+	if err := checkDistinct(hosts); err != nil {
+		return nil, err
 	}
 	return hosts, nil
 }
 
+// checkDistinct refuses one address for two ranks, of which only one could listen.
+func checkDistinct(hosts [][]string) error {
+	taken := map[string]int{}
+	for rank, addrs := range hosts {
+		for _, addr := range addrs {
+			other, ok := taken[addr]
+			switch {
+			case ok && other == rank:
+				return fmt.Errorf("rank %d has the address %s twice", rank, addr)
+			case ok:
+				return fmt.Errorf("ranks %d and %d have the same address %s", other, rank, addr)
+			}
+			taken[addr] = rank
+		}
+	}
+	return nil
+}
+
 func checkEntry(rank, i int, addr string) error {
 	where := fmt.Sprintf("address %d of rank %d", i+1, rank)
-	_, port, err := env.SplitHostPort(where, addr)
+	name, port, err := env.SplitHostPort(where, addr)
 	if err == nil && port == 0 {
 		err = fmt.Errorf("%s is %q; want a port from 1 to 65535", where, addr)
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsUnspecified() {
+		err = fmt.Errorf("%s is %q; want a host that the other ranks can dial", where, addr)
 	}
 	return err
 }
 
-// checkReach resolves every host and refuses a mixture of loopback and other
-// hosts: a name that means 127.0.1.1 on its own host is a common one.
+// checkReach resolves every host and refuses one place under two names for two
+// ranks, and a mixture of loopback and other hosts: a name that means 127.0.1.1 on
+// its own host is a common one.
 func checkReach(ctx context.Context, hosts [][]string) error {
 	local, remote := "", ""
+	taken := map[string]entry{}
 	for rank, addrs := range hosts {
 		loopback := 0
 		for i, addr := range addrs {
@@ -122,6 +144,11 @@ func checkReach(ctx context.Context, hosts [][]string) error {
 				loopback++
 				local = fmt.Sprintf("%s of rank %d is the loopback address %v", addr, rank, ip)
 			}
+			place := placeOf(ip, addr)
+			if other, ok := taken[place]; ok && other.rank != rank {
+				return fmt.Errorf("%s of rank %d and %s of rank %d are the same address %s", other.addr, other.rank, addr, rank, place)
+			}
+			taken[place] = entry{rank, addr}
 		}
 		if loopback == 0 {
 			remote = fmt.Sprintf("%s of rank %d is not", addrs[0], rank)
@@ -131,6 +158,21 @@ func checkReach(ctx context.Context, hosts [][]string) error {
 		return fmt.Errorf("%s, which other hosts cannot reach, and %s", local, remote)
 	}
 	return nil
+}
+
+// entry is an address of a rank, as it was given.
+type entry struct {
+	rank int
+	addr string
+}
+
+// placeOf is an address with its host resolved; the zone of a link-local one stays.
+func placeOf(ip net.IP, addr string) string {
+	name, port, _ := net.SplitHostPort(addr)
+	if _, zone, ok := strings.Cut(name, "%"); ok {
+		return net.JoinHostPort(ip.String()+"%"+zone, port)
+	}
+	return net.JoinHostPort(ip.String(), port)
 }
 
 // resolve returns the first address of the host, as dialling it uses.

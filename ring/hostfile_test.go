@@ -54,6 +54,11 @@ func TestBadHostFiles(t *testing.T) {
 		"port not a number":  {`[["a:http"]]`, []string{`"a:http"`}},
 		"IPv6, no brackets":  {`[["::1:5001"]]`, []string{`"::1:5001"`, "brackets"}},
 		"same address twice": {`[["a:1"],["b:1"],["a:1"]]`, []string{"ranks 0 and 2", "a:1"}},
+		"twice at one rank":  {`[["a:1","a:1"],["b:1","c:1"]]`, []string{"rank 0 has the address a:1 twice"}},
+		"any host":           {`[["a:1"],["0.0.0.0:2"]]`, []string{"address 1 of rank 1", `"0.0.0.0:2"`, "can dial"}},
+		"any host, IPv6":     {`[["a:1"],["[::]:2"]]`, []string{"address 1 of rank 1", `"[::]:2"`, "can dial"}},
+		"two names, one place": {`[["127.0.0.1:1"],["127.0.0.1:2"],["[::ffff:127.0.0.1]:1"]]`,
+			[]string{"127.0.0.1:1 of rank 0", "[::ffff:127.0.0.1]:1 of rank 2", "are the same address 127.0.0.1:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "hosts.json")
@@ -98,6 +103,29 @@ func TestLoopbackAmongOthers(t *testing.T) {
 		if err := checkReach(t.Context(), hosts); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestOnePlaceUnderTwoNames leaves alone what is another port, zone or rank's own
+// second name.
+func TestOnePlaceUnderTwoNames(t *testing.T) {
+	for name, c := range map[string]struct {
+		hosts [][]string
+		want  string
+	}{
+		"a name and its number": {[][]string{{"localhost:7"}, {"127.0.0.1:7", "[::1]:7"}}, "localhost:7 of rank 0"},
+		"another port":          {[][]string{{"127.0.0.1:7"}, {"localhost:8"}}, ""},
+		"another zone":          {[][]string{{"[fe80::1%lo]:7"}, {"[fe80::1%eth0]:7"}}, ""},
+		"twice at one rank":     {[][]string{{"127.0.0.1:7", "[::ffff:127.0.0.1]:7"}, {"127.0.0.1:8", "127.0.0.1:9"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := checkReach(t.Context(), c.hosts)
+			if c.want != "" {
+				wantError(t, err, c.want, "same address")
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

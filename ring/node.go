@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lockstep-go/lockstep/internal/env"
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
@@ -69,14 +70,13 @@ const maxEarly = 1 << 12
 // newNode checks the arguments. It starts nothing.
 func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*node, error) {
 	cfg, err := cfg.complete()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case size < 1:
-		return nil, fmt.Errorf("a world of %d ranks; want 1 or more", size)
-	case rank < 0 || rank >= size:
-		return nil, fmt.Errorf("rank %d is not one of 0 to %d", rank, size-1)
-	case size > 1 && listener == nil:
+	}
+	if err := checkPlace(rank, size); err != nil {
+		return nil, err
+	}
+	if size > 1 && listener == nil {
 		return nil, errors.New("no listener")
 	}
 	if size > 1 {
@@ -96,6 +96,17 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 	n.root = newComm(n, groupID(job), everyone(size), rank)
 	n.add(n.root)
 	return n, nil
+}
+
+// checkPlace refuses worlds that cannot be, and places that are not in them.
+func checkPlace(rank, size int) error {
+	switch {
+	case size < 1 || size > env.MaxRanks:
+		return fmt.Errorf("a world of %d ranks; want 1 to %d", size, env.MaxRanks)
+	case rank < 0 || rank >= size:
+		return fmt.Errorf("rank %d is not one of 0 to %d", rank, size-1)
+	}
+	return nil
 }
 
 func everyone(size int) []int {

@@ -30,6 +30,9 @@ func Coordinate(ctx context.Context, rank, size int, address string, cfg Config)
 }
 
 func coordinate(ctx context.Context, rank, size int, address string, cfg Config) (*comm, error) {
+	if err := checkPlace(rank, size); err != nil {
+		return nil, err
+	}
 	if size == 1 {
 		n, err := newNode(rank, size, nil, [16]byte{}, cfg)
 		if err != nil {
@@ -247,9 +250,6 @@ func join(ctx context.Context, rank, size int, address string, cfg Config) (*com
 	cfg, err := cfg.complete()
 	if err != nil {
 		return nil, err
-	}
-	if rank < 0 || rank >= size {
-		return nil, fmt.Errorf("rank %d is not one of 0 to %d", rank, size-1)
 	}
 	conn, err := knockUntil(ctx, rank, size, address, cfg)
 	if err != nil {

@@ -140,6 +140,27 @@ func TestTokensThatDiffer(t *testing.T) {
 	wantError(t, errs[1], "rank 0", address, "different tokens")
 }
 
+// TestWorldsThatCannotBe sees that nothing is waited for, nor room made, for a
+// world of a size that is a mistake.
+func TestWorldsThatCannotBe(t *testing.T) {
+	address := freeAddress(t)
+	for _, rank := range []int{0, 1} {
+		for _, size := range []int{-1, 0, 1<<16 + 1, 1 << 40} {
+			_, err := Coordinate(t.Context(), rank, size, address, Config{})
+			wantError(t, err, "ring: a world of ", "want 1 to 65536")
+		}
+	}
+	for _, rank := range []int{-1, 3, 1 << 40} {
+		_, err := Coordinate(t.Context(), rank, 3, address, Config{})
+		wantError(t, err, "is not one of 0 to 2")
+	}
+	_, err := Local(t.Context(), 1<<40, Config{})
+	wantError(t, err, "want 1 to 65536")
+	a, b := listenLocal(t), "127.0.0.1:1"
+	_, err = FromListener(t.Context(), 0, 3, a, []string{a.Addr().String(), b, b}, Config{})
+	wantError(t, err, "ranks 1 and 2 have the same address "+b)
+}
+
 func TestMeetingPlaces(t *testing.T) {
 	for address, want := range map[string]string{
 		"":               "host:port",

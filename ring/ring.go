@@ -77,6 +77,9 @@ func fromHosts(ctx context.Context, rank, size int, listener net.Listener, at in
 	if err == nil && len(hosts) != size {
 		err = fmt.Errorf("%d addresses for %d ranks", len(hosts), size)
 	}
+	if err == nil {
+		err = checkDistinct(hosts)
+	}
 	if err != nil {
 		if listener != nil {
 			listener.Close()
@@ -100,8 +103,8 @@ func jobOf(hosts [][]string) [16]byte {
 // the system chooses, and returns all of them in rank order. When it fails
 // nothing is left behind.
 func Local(ctx context.Context, n int, cfg Config) ([]group.Communicator, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("ring: a world of %d ranks; want 1 or more", n)
+	if err := checkPlace(0, n); err != nil {
+		return nil, fmt.Errorf("ring: %w", err)
 	}
 	listeners, addrs := make([]net.Listener, n), make([]string, n)
 	for r := range n {

@@ -262,7 +262,7 @@ func MPISize() (size int, found string, err error) {
 	if !isSet(name) {
 		return 0, "", nil
 	}
-	size, err = integer(name, 1, maxRanks, fmt.Sprintf("a number of ranks from 1 to %d", maxRanks))
+	size, err = integer(name, 1, MaxRanks, fmt.Sprintf("a number of ranks from 1 to %d", MaxRanks))
 	return size, name, err
 }
 
@@ -280,9 +280,9 @@ func Launchers() []string {
 	return set
 }
 
-// maxRanks is more than any world has; what is larger is a mistake, and every rank
+// MaxRanks is more than any world has; what is larger is a mistake, and every rank
 // keeps something for each other.
-const maxRanks = 1 << 16
+const MaxRanks = 1 << 16
 
 func lockstepWorld() (World, bool, error) {
 	if !isSet(Rank) && !isSet(HostFile) && !isSet(Size) {
@@ -333,7 +333,7 @@ func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {
 	if path == "" {
 		return World{}, false, wrong(fileVar, path, "the path of a host file")
 	}
-	rank, err := integer(rankVar, 0, maxRanks-1, "a rank from 0 to the number of hosts less 1")
+	rank, err := integer(rankVar, 0, MaxRanks-1, "a rank from 0 to the number of hosts less 1")
 	if err != nil {
 		return World{}, false, err
 	}
@@ -341,10 +341,10 @@ func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {
 }
 
 func coordinatorWorld(rankVar, sizeVar string, coordinator func() (string, error)) (World, bool, error) {
-	size, err := integer(sizeVar, 1, maxRanks, fmt.Sprintf("a number of ranks from 1 to %d", maxRanks))
+	size, err := integer(sizeVar, 1, MaxRanks, fmt.Sprintf("a number of ranks from 1 to %d", MaxRanks))
 	if err != nil {
 		// A rank that is no number either is the mistake to speak of first.
-		_, wrongRank := integer(rankVar, 0, maxRanks-1, "a rank, 0 or more")
+		_, wrongRank := integer(rankVar, 0, MaxRanks-1, "a rank, 0 or more")
 		return World{}, false, cmp.Or(wrongRank, err)
 	}
 	rank, err := integer(rankVar, 0, size-1, fmt.Sprintf("a rank from 0 to %d, as %s is %d", size-1, sizeVar, size))
