@@ -99,7 +99,7 @@ type refusal struct{ reason string }
 func (r *refusal) Error() string { return r.reason }
 
 var (
-	errNotLockstep = errors.New("what answers there is not lockstep")
+	errNotLockstep = errors.New("the other end is not lockstep")
 	errOtherToken  = &refusal{"the two ends hold different tokens"}
 )
 

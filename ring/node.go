@@ -50,8 +50,9 @@ type node struct {
 	comms    map[groupID]*comm
 	closed   map[groupID]bool
 	early    map[groupID][]event // for groups that do not exist here yet
-	callers  map[net.Conn]bool   // connections in their handshake
-	refused  string              // the last caller that was refused, for messages
+	callers  callers
+	refused  string    // the last caller that was refused, for messages
+	warned   time.Time // when a warning of such a caller was last given
 	closing  bool
 }
 
@@ -89,7 +90,7 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 		log:    cfg.Logger.With("backend", "ring", "rank", rank, "size", size),
 		formed: make(chan struct{}), missing: size - 1, remote: make([]atomic.Bool, size),
 		controls: make([]atomic.Pointer[control], size), inUse: make([]int, size), departed: make([]bool, size), lost: make([]error, size),
-		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: map[net.Conn]bool{},
+		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: newCallers(size),
 	}
 	n.company.Store(int32(shm.Crowded))
 	n.life, n.end = context.WithCancel(context.Background())
@@ -181,34 +182,20 @@ func (n *node) answer(conn net.Conn) {
 		conn.Close()
 		return
 	}
-	h, err := listen(conn, n.cfg.Token)
+	h, err := n.check(conn)
 	if err == nil {
-		err = n.admit(h, conn)
+		if err = n.admit(h, conn); err != nil {
+			n.log.Debug("ring: caller turned away", "peer", conn.RemoteAddr().String(), "err", err)
+		}
 	}
 	n.mu.Lock()
-	delete(n.callers, conn)
+	n.callers.remove(conn)
 	n.mu.Unlock()
 	if err == nil {
 		return
 	}
-	n.log.Debug("ring: caller turned away", "peer", conn.RemoteAddr().String(), "err", err)
 	writeVerdict(conn, err)
 	conn.Close()
-}
-
-// greet notes a caller, so that shutdown can hang up.
-func (n *node) greet(conn net.Conn) bool {
-	if !n.cfg.trusts(conn.RemoteAddr()) {
-		n.log.Debug("ring: caller is not on loopback and there is no token", "peer", conn.RemoteAddr().String())
-		return false
-	}
-	tune(conn)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.closing {
-		n.callers[conn] = true
-	}
-	return !n.closing
 }
 
 // admit gives a connection whose caller has proved the token to its owner, with
@@ -378,9 +365,7 @@ func (n *node) stop() []*control {
 	if n.door != nil {
 		n.door.Close()
 	}
-	for conn := range n.callers {
-		conn.Close()
-	}
+	n.callers.hangUp()
 	for _, events := range n.early {
 		for _, e := range events {
 			if e.conn != nil {
