@@ -38,7 +38,7 @@ func (k *kernels) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32,
 		k.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
-	k.dot32.rows(m, n, alpha, a, lda, x, beta, y, incY)
+	k.products32.rows(m, n, alpha, a, lda, x, beta, y, incY)
 }
 
 // Dgemv is Sgemv for float64.
@@ -47,7 +47,7 @@ func (k *kernels) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64,
 		k.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
-	k.dot64.rows(m, n, alpha, a, lda, x, beta, y, incY)
+	k.products64.rows(m, n, alpha, a, lda, x, beta, y, incY)
 }
 
 func gemmBLAS[T float](g *gemm[T], tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {

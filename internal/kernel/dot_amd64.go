@@ -4,22 +4,42 @@
 
 package kernel
 
-// sDotY is the sum of x · y over n elements, a multiple of 64.
+// sDotRowsY writes the sums of a · x over n > 0 elements, a multiple of 64, of m rows of a, stride elements apart, to y.
 //
 //go:noescape
-func sDotY(n int, x *float32, y *float32) float32
+func sDotRowsY(m int, n int, a *float32, stride int, x *float32, y *float32)
 
-// sDotZ is the sum of x · y over n elements, a multiple of 64.
+// sAddRowsY adds n elements, a multiple of 8, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
 //
 //go:noescape
-func sDotZ(n int, x *float32, y *float32) float32
+func sAddRowsY(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32)
 
-// dDotY is the sum of x · y over n elements, a multiple of 32.
+// sDotRowsZ writes the sums of a · x over n > 0 elements, a multiple of 64, of m rows of a, stride elements apart, to y.
 //
 //go:noescape
-func dDotY(n int, x *float64, y *float64) float64
+func sDotRowsZ(m int, n int, a *float32, stride int, x *float32, y *float32)
 
-// dDotZ is the sum of x · y over n elements, a multiple of 32.
+// sAddRowsZ adds n elements, a multiple of 16, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
 //
 //go:noescape
-func dDotZ(n int, x *float64, y *float64) float64
+func sAddRowsZ(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32)
+
+// dDotRowsY writes the sums of a · x over n > 0 elements, a multiple of 32, of m rows of a, stride elements apart, to y.
+//
+//go:noescape
+func dDotRowsY(m int, n int, a *float64, stride int, x *float64, y *float64)
+
+// dAddRowsY adds n elements, a multiple of 4, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
+//
+//go:noescape
+func dAddRowsY(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64)
+
+// dDotRowsZ writes the sums of a · x over n > 0 elements, a multiple of 32, of m rows of a, stride elements apart, to y.
+//
+//go:noescape
+func dDotRowsZ(m int, n int, a *float64, stride int, x *float64, y *float64)
+
+// dAddRowsZ adds n elements, a multiple of 8, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
+//
+//go:noescape
+func dAddRowsZ(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64)

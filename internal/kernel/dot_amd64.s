@@ -4,12 +4,21 @@
 
 #include "textflag.h"
 
-// func sDotY(n int, x *float32, y *float32) float32
-// Requires: AVX, FMA3, SSE
-TEXT ·sDotY(SB), NOSPLIT, $0-28
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   y+16(FP), DX
+// func sDotRowsY(m int, n int, a *float32, stride int, x *float32, y *float32)
+// Requires: AVX, FMA3
+TEXT ·sDotRowsY(SB), NOSPLIT, $0-48
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ y+40(FP), BX
+
+rows1:
+	CMPQ   AX, $0x00000001
+	JLT    rows1Done
+	MOVQ   n+8(FP), SI
+	MOVQ   x+32(FP), DI
+	MOVQ   CX, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -19,31 +28,27 @@ TEXT ·sDotY(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-lanes:
-	CMPQ        AX, $0x00000040
-	JLT         done
-	VMOVUPS     (CX), Y8
-	VFMADD231PS (DX), Y8, Y0
-	VMOVUPS     32(CX), Y8
-	VFMADD231PS 32(DX), Y8, Y1
-	VMOVUPS     64(CX), Y8
-	VFMADD231PS 64(DX), Y8, Y2
-	VMOVUPS     96(CX), Y8
-	VFMADD231PS 96(DX), Y8, Y3
-	VMOVUPS     128(CX), Y8
-	VFMADD231PS 128(DX), Y8, Y4
-	VMOVUPS     160(CX), Y8
-	VFMADD231PS 160(DX), Y8, Y5
-	VMOVUPS     192(CX), Y8
-	VFMADD231PS 192(DX), Y8, Y6
-	VMOVUPS     224(CX), Y8
-	VFMADD231PS 224(DX), Y8, Y7
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000040, AX
-	JMP         lanes
-
-done:
+rows1Lanes:
+	VMOVUPS      (DI), Y8
+	VFMADD231PS  (R8), Y8, Y0
+	VMOVUPS      32(DI), Y8
+	VFMADD231PS  32(R8), Y8, Y1
+	VMOVUPS      64(DI), Y8
+	VFMADD231PS  64(R8), Y8, Y2
+	VMOVUPS      96(DI), Y8
+	VFMADD231PS  96(R8), Y8, Y3
+	VMOVUPS      128(DI), Y8
+	VFMADD231PS  128(R8), Y8, Y4
+	VMOVUPS      160(DI), Y8
+	VFMADD231PS  160(R8), Y8, Y5
+	VMOVUPS      192(DI), Y8
+	VFMADD231PS  192(R8), Y8, Y6
+	VMOVUPS      224(DI), Y8
+	VFMADD231PS  224(R8), Y8, Y7
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x00000040, SI
+	JNZ          rows1Lanes
 	VADDPS       Y4, Y0, Y0
 	VADDPS       Y5, Y1, Y1
 	VADDPS       Y6, Y2, Y2
@@ -58,38 +63,222 @@ done:
 	VADDPS       X0, X1, X1
 	VMOVSHDUP    X1, X0
 	VADDSS       X0, X1, X1
-	MOVSS        X1, ret+24(FP)
+	VMOVSS       X1, (BX)
+	ADDQ         DX, CX
+	ADDQ         $0x00000004, BX
+	SUBQ         $0x00000001, AX
+	JMP          rows1
+
+rows1Done:
 	VZEROUPPER
 	RET
 
-// func sDotZ(n int, x *float32, y *float32) float32
-// Requires: AVX, AVX512DQ, AVX512F, SSE
-TEXT ·sDotZ(SB), NOSPLIT, $0-28
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   y+16(FP), DX
+// func sAddRowsY(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32)
+// Requires: AVX, FMA3
+TEXT ·sAddRowsY(SB), NOSPLIT, $0-56
+	MOVQ x+32(FP), AX
+	MOVQ step+40(FP), CX
+	SHLQ $0x02, CX
+	MOVQ n+0(FP), DX
+	MOVQ rows+8(FP), BX
+	MOVQ b+16(FP), SI
+	MOVQ stride+24(FP), DI
+	SHLQ $0x02, DI
+	MOVQ acc+48(FP), R8
+
+rows4:
+	CMPQ         BX, $0x00000004
+	JLT          rows4Done
+	VBROADCASTSS (AX), Y0
+	ADDQ         CX, AX
+	VBROADCASTSS (AX), Y1
+	ADDQ         CX, AX
+	VBROADCASTSS (AX), Y2
+	ADDQ         CX, AX
+	VBROADCASTSS (AX), Y3
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+	LEAQ         (R11)(DI*1), R12
+	LEAQ         (R12)(DI*1), R13
+	LEAQ         (R13)(DI*1), R14
+
+rows4Columns32:
+	CMPQ        R9, $0x00000020
+	JLT         rows4Columns32Done
+	VMOVUPS     (R10), Y4
+	VFMADD231PS (R11), Y0, Y4
+	VFMADD231PS (R12), Y1, Y4
+	VFMADD231PS (R13), Y2, Y4
+	VFMADD231PS (R14), Y3, Y4
+	VMOVUPS     Y4, (R10)
+	VMOVUPS     32(R10), Y4
+	VFMADD231PS 32(R11), Y0, Y4
+	VFMADD231PS 32(R12), Y1, Y4
+	VFMADD231PS 32(R13), Y2, Y4
+	VFMADD231PS 32(R14), Y3, Y4
+	VMOVUPS     Y4, 32(R10)
+	VMOVUPS     64(R10), Y4
+	VFMADD231PS 64(R11), Y0, Y4
+	VFMADD231PS 64(R12), Y1, Y4
+	VFMADD231PS 64(R13), Y2, Y4
+	VFMADD231PS 64(R14), Y3, Y4
+	VMOVUPS     Y4, 64(R10)
+	VMOVUPS     96(R10), Y4
+	VFMADD231PS 96(R11), Y0, Y4
+	VFMADD231PS 96(R12), Y1, Y4
+	VFMADD231PS 96(R13), Y2, Y4
+	VFMADD231PS 96(R14), Y3, Y4
+	VMOVUPS     Y4, 96(R10)
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	ADDQ        $0x00000080, R14
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000020, R9
+	JMP         rows4Columns32
+
+rows4Columns32Done:
+rows4Columns8:
+	CMPQ        R9, $0x00000008
+	JLT         rows4Columns8Done
+	VMOVUPS     (R10), Y4
+	VFMADD231PS (R11), Y0, Y4
+	VFMADD231PS (R12), Y1, Y4
+	VFMADD231PS (R13), Y2, Y4
+	VFMADD231PS (R14), Y3, Y4
+	VMOVUPS     Y4, (R10)
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	ADDQ        $0x00000020, R13
+	ADDQ        $0x00000020, R14
+	ADDQ        $0x00000020, R10
+	SUBQ        $0x00000008, R9
+	JMP         rows4Columns8
+
+rows4Columns8Done:
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	SUBQ $0x00000004, BX
+	JMP  rows4
+
+rows4Done:
+rows1:
+	CMPQ         BX, $0x00000001
+	JLT          rows1Done
+	VBROADCASTSS (AX), Y0
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+
+rows1Columns32:
+	CMPQ        R9, $0x00000020
+	JLT         rows1Columns32Done
+	VMOVUPS     (R10), Y1
+	VFMADD231PS (R11), Y0, Y1
+	VMOVUPS     Y1, (R10)
+	VMOVUPS     32(R10), Y1
+	VFMADD231PS 32(R11), Y0, Y1
+	VMOVUPS     Y1, 32(R10)
+	VMOVUPS     64(R10), Y1
+	VFMADD231PS 64(R11), Y0, Y1
+	VMOVUPS     Y1, 64(R10)
+	VMOVUPS     96(R10), Y1
+	VFMADD231PS 96(R11), Y0, Y1
+	VMOVUPS     Y1, 96(R10)
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000020, R9
+	JMP         rows1Columns32
+
+rows1Columns32Done:
+rows1Columns8:
+	CMPQ        R9, $0x00000008
+	JLT         rows1Columns8Done
+	VMOVUPS     (R10), Y1
+	VFMADD231PS (R11), Y0, Y1
+	VMOVUPS     Y1, (R10)
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R10
+	SUBQ        $0x00000008, R9
+	JMP         rows1Columns8
+
+rows1Columns8Done:
+	ADDQ DI, SI
+	SUBQ $0x00000001, BX
+	JMP  rows1
+
+rows1Done:
+	VZEROUPPER
+	RET
+
+// func sDotRowsZ(m int, n int, a *float32, stride int, x *float32, y *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sDotRowsZ(SB), NOSPLIT, $0-48
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ y+40(FP), BX
+
+rows4:
+	CMPQ   AX, $0x00000004
+	JLT    rows4Done
+	MOVQ   n+8(FP), SI
+	MOVQ   x+32(FP), DI
+	MOVQ   CX, R8
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
+	LEAQ   (R8)(DX*1), R9
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	LEAQ   (R9)(DX*1), R10
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	LEAQ   (R10)(DX*1), R11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
 
-lanes:
-	CMPQ        AX, $0x00000040
-	JLT         done
-	VMOVUPS     (CX), Z4
-	VFMADD231PS (DX), Z4, Z0
-	VMOVUPS     64(CX), Z4
-	VFMADD231PS 64(DX), Z4, Z1
-	VMOVUPS     128(CX), Z4
-	VFMADD231PS 128(DX), Z4, Z2
-	VMOVUPS     192(CX), Z4
-	VFMADD231PS 192(DX), Z4, Z3
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000040, AX
-	JMP         lanes
-
-done:
+rows4Lanes:
+	VMOVUPS       (DI), Z16
+	VFMADD231PS   (R8), Z16, Z0
+	VFMADD231PS   (R9), Z16, Z4
+	VFMADD231PS   (R10), Z16, Z8
+	VFMADD231PS   (R11), Z16, Z12
+	VMOVUPS       64(DI), Z16
+	VFMADD231PS   64(R8), Z16, Z1
+	VFMADD231PS   64(R9), Z16, Z5
+	VFMADD231PS   64(R10), Z16, Z9
+	VFMADD231PS   64(R11), Z16, Z13
+	VMOVUPS       128(DI), Z16
+	VFMADD231PS   128(R8), Z16, Z2
+	VFMADD231PS   128(R9), Z16, Z6
+	VFMADD231PS   128(R10), Z16, Z10
+	VFMADD231PS   128(R11), Z16, Z14
+	VMOVUPS       192(DI), Z16
+	VFMADD231PS   192(R8), Z16, Z3
+	VFMADD231PS   192(R9), Z16, Z7
+	VFMADD231PS   192(R10), Z16, Z11
+	VFMADD231PS   192(R11), Z16, Z15
+	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000100, R10
+	ADDQ          $0x00000100, R11
+	ADDQ          $0x00000100, DI
+	SUBQ          $0x00000040, SI
+	JNZ           rows4Lanes
 	VADDPS        Z2, Z0, Z0
 	VADDPS        Z3, Z1, Z1
 	VADDPS        Z1, Z0, Z0
@@ -101,16 +290,255 @@ done:
 	VADDPS        X1, X0, X0
 	VMOVSHDUP     X0, X1
 	VADDSS        X1, X0, X0
-	MOVSS         X0, ret+24(FP)
+	VMOVSS        X0, (BX)
+	VADDPS        Z6, Z4, Z4
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSHDUP     X1, X0
+	VADDSS        X0, X1, X1
+	VMOVSS        X1, 4(BX)
+	VADDPS        Z10, Z8, Z8
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSHDUP     X1, X0
+	VADDSS        X0, X1, X1
+	VMOVSS        X1, 8(BX)
+	VADDPS        Z14, Z12, Z12
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSHDUP     X1, X0
+	VADDSS        X0, X1, X1
+	VMOVSS        X1, 12(BX)
+	ADDQ          DX, CX
+	ADDQ          DX, CX
+	ADDQ          DX, CX
+	ADDQ          DX, CX
+	ADDQ          $0x00000010, BX
+	SUBQ          $0x00000004, AX
+	JMP           rows4
+
+rows4Done:
+rows1:
+	CMPQ   AX, $0x00000001
+	JLT    rows1Done
+	MOVQ   n+8(FP), SI
+	MOVQ   x+32(FP), DI
+	MOVQ   CX, R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+
+rows1Lanes:
+	VMOVUPS       (DI), Z4
+	VFMADD231PS   (R8), Z4, Z0
+	VMOVUPS       64(DI), Z4
+	VFMADD231PS   64(R8), Z4, Z1
+	VMOVUPS       128(DI), Z4
+	VFMADD231PS   128(R8), Z4, Z2
+	VMOVUPS       192(DI), Z4
+	VFMADD231PS   192(R8), Z4, Z3
+	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000100, DI
+	SUBQ          $0x00000040, SI
+	JNZ           rows1Lanes
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDPS        X1, X0, X0
+	VMOVSHDUP     X0, X1
+	VADDSS        X1, X0, X0
+	VMOVSS        X0, (BX)
+	ADDQ          DX, CX
+	ADDQ          $0x00000004, BX
+	SUBQ          $0x00000001, AX
+	JMP           rows1
+
+rows1Done:
 	VZEROUPPER
 	RET
 
-// func dDotY(n int, x *float64, y *float64) float64
-// Requires: AVX, FMA3, SSE2
-TEXT ·dDotY(SB), NOSPLIT, $0-32
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   y+16(FP), DX
+// func sAddRowsZ(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32)
+// Requires: AVX, AVX512F
+TEXT ·sAddRowsZ(SB), NOSPLIT, $0-56
+	MOVQ x+32(FP), AX
+	MOVQ step+40(FP), CX
+	SHLQ $0x02, CX
+	MOVQ n+0(FP), DX
+	MOVQ rows+8(FP), BX
+	MOVQ b+16(FP), SI
+	MOVQ stride+24(FP), DI
+	SHLQ $0x02, DI
+	MOVQ acc+48(FP), R8
+
+rows4:
+	CMPQ         BX, $0x00000004
+	JLT          rows4Done
+	VBROADCASTSS (AX), Z0
+	ADDQ         CX, AX
+	VBROADCASTSS (AX), Z1
+	ADDQ         CX, AX
+	VBROADCASTSS (AX), Z2
+	ADDQ         CX, AX
+	VBROADCASTSS (AX), Z3
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+	LEAQ         (R11)(DI*1), R12
+	LEAQ         (R12)(DI*1), R13
+	LEAQ         (R13)(DI*1), R14
+
+rows4Columns64:
+	CMPQ        R9, $0x00000040
+	JLT         rows4Columns64Done
+	VMOVUPS     (R10), Z4
+	VFMADD231PS (R11), Z0, Z4
+	VFMADD231PS (R12), Z1, Z4
+	VFMADD231PS (R13), Z2, Z4
+	VFMADD231PS (R14), Z3, Z4
+	VMOVUPS     Z4, (R10)
+	VMOVUPS     64(R10), Z4
+	VFMADD231PS 64(R11), Z0, Z4
+	VFMADD231PS 64(R12), Z1, Z4
+	VFMADD231PS 64(R13), Z2, Z4
+	VFMADD231PS 64(R14), Z3, Z4
+	VMOVUPS     Z4, 64(R10)
+	VMOVUPS     128(R10), Z4
+	VFMADD231PS 128(R11), Z0, Z4
+	VFMADD231PS 128(R12), Z1, Z4
+	VFMADD231PS 128(R13), Z2, Z4
+	VFMADD231PS 128(R14), Z3, Z4
+	VMOVUPS     Z4, 128(R10)
+	VMOVUPS     192(R10), Z4
+	VFMADD231PS 192(R11), Z0, Z4
+	VFMADD231PS 192(R12), Z1, Z4
+	VFMADD231PS 192(R13), Z2, Z4
+	VFMADD231PS 192(R14), Z3, Z4
+	VMOVUPS     Z4, 192(R10)
+	ADDQ        $0x00000100, R11
+	ADDQ        $0x00000100, R12
+	ADDQ        $0x00000100, R13
+	ADDQ        $0x00000100, R14
+	ADDQ        $0x00000100, R10
+	SUBQ        $0x00000040, R9
+	JMP         rows4Columns64
+
+rows4Columns64Done:
+rows4Columns16:
+	CMPQ        R9, $0x00000010
+	JLT         rows4Columns16Done
+	VMOVUPS     (R10), Z4
+	VFMADD231PS (R11), Z0, Z4
+	VFMADD231PS (R12), Z1, Z4
+	VFMADD231PS (R13), Z2, Z4
+	VFMADD231PS (R14), Z3, Z4
+	VMOVUPS     Z4, (R10)
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
+	ADDQ        $0x00000040, R14
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000010, R9
+	JMP         rows4Columns16
+
+rows4Columns16Done:
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	SUBQ $0x00000004, BX
+	JMP  rows4
+
+rows4Done:
+rows1:
+	CMPQ         BX, $0x00000001
+	JLT          rows1Done
+	VBROADCASTSS (AX), Z0
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+
+rows1Columns64:
+	CMPQ        R9, $0x00000040
+	JLT         rows1Columns64Done
+	VMOVUPS     (R10), Z1
+	VFMADD231PS (R11), Z0, Z1
+	VMOVUPS     Z1, (R10)
+	VMOVUPS     64(R10), Z1
+	VFMADD231PS 64(R11), Z0, Z1
+	VMOVUPS     Z1, 64(R10)
+	VMOVUPS     128(R10), Z1
+	VFMADD231PS 128(R11), Z0, Z1
+	VMOVUPS     Z1, 128(R10)
+	VMOVUPS     192(R10), Z1
+	VFMADD231PS 192(R11), Z0, Z1
+	VMOVUPS     Z1, 192(R10)
+	ADDQ        $0x00000100, R11
+	ADDQ        $0x00000100, R10
+	SUBQ        $0x00000040, R9
+	JMP         rows1Columns64
+
+rows1Columns64Done:
+rows1Columns16:
+	CMPQ        R9, $0x00000010
+	JLT         rows1Columns16Done
+	VMOVUPS     (R10), Z1
+	VFMADD231PS (R11), Z0, Z1
+	VMOVUPS     Z1, (R10)
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000010, R9
+	JMP         rows1Columns16
+
+rows1Columns16Done:
+	ADDQ DI, SI
+	SUBQ $0x00000001, BX
+	JMP  rows1
+
+rows1Done:
+	VZEROUPPER
+	RET
+
+// func dDotRowsY(m int, n int, a *float64, stride int, x *float64, y *float64)
+// Requires: AVX, FMA3
+TEXT ·dDotRowsY(SB), NOSPLIT, $0-48
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x03, DX
+	MOVQ y+40(FP), BX
+
+rows1:
+	CMPQ   AX, $0x00000001
+	JLT    rows1Done
+	MOVQ   n+8(FP), SI
+	MOVQ   x+32(FP), DI
+	MOVQ   CX, R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -120,31 +548,27 @@ TEXT ·dDotY(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-lanes:
-	CMPQ        AX, $0x00000020
-	JLT         done
-	VMOVUPD     (CX), Y8
-	VFMADD231PD (DX), Y8, Y0
-	VMOVUPD     32(CX), Y8
-	VFMADD231PD 32(DX), Y8, Y1
-	VMOVUPD     64(CX), Y8
-	VFMADD231PD 64(DX), Y8, Y2
-	VMOVUPD     96(CX), Y8
-	VFMADD231PD 96(DX), Y8, Y3
-	VMOVUPD     128(CX), Y8
-	VFMADD231PD 128(DX), Y8, Y4
-	VMOVUPD     160(CX), Y8
-	VFMADD231PD 160(DX), Y8, Y5
-	VMOVUPD     192(CX), Y8
-	VFMADD231PD 192(DX), Y8, Y6
-	VMOVUPD     224(CX), Y8
-	VFMADD231PD 224(DX), Y8, Y7
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000020, AX
-	JMP         lanes
-
-done:
+rows1Lanes:
+	VMOVUPD      (DI), Y8
+	VFMADD231PD  (R8), Y8, Y0
+	VMOVUPD      32(DI), Y8
+	VFMADD231PD  32(R8), Y8, Y1
+	VMOVUPD      64(DI), Y8
+	VFMADD231PD  64(R8), Y8, Y2
+	VMOVUPD      96(DI), Y8
+	VFMADD231PD  96(R8), Y8, Y3
+	VMOVUPD      128(DI), Y8
+	VFMADD231PD  128(R8), Y8, Y4
+	VMOVUPD      160(DI), Y8
+	VFMADD231PD  160(R8), Y8, Y5
+	VMOVUPD      192(DI), Y8
+	VFMADD231PD  192(R8), Y8, Y6
+	VMOVUPD      224(DI), Y8
+	VFMADD231PD  224(R8), Y8, Y7
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x00000020, SI
+	JNZ          rows1Lanes
 	VADDPD       Y4, Y0, Y0
 	VADDPD       Y5, Y1, Y1
 	VADDPD       Y6, Y2, Y2
@@ -157,38 +581,222 @@ done:
 	VADDPD       X1, X0, X1
 	VUNPCKHPD    X1, X1, X0
 	VADDPD       X0, X1, X1
-	MOVSD        X1, ret+24(FP)
+	VMOVSD       X1, (BX)
+	ADDQ         DX, CX
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x00000001, AX
+	JMP          rows1
+
+rows1Done:
 	VZEROUPPER
 	RET
 
-// func dDotZ(n int, x *float64, y *float64) float64
-// Requires: AVX, AVX512DQ, AVX512F, SSE2
-TEXT ·dDotZ(SB), NOSPLIT, $0-32
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   y+16(FP), DX
+// func dAddRowsY(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64)
+// Requires: AVX, FMA3
+TEXT ·dAddRowsY(SB), NOSPLIT, $0-56
+	MOVQ x+32(FP), AX
+	MOVQ step+40(FP), CX
+	SHLQ $0x03, CX
+	MOVQ n+0(FP), DX
+	MOVQ rows+8(FP), BX
+	MOVQ b+16(FP), SI
+	MOVQ stride+24(FP), DI
+	SHLQ $0x03, DI
+	MOVQ acc+48(FP), R8
+
+rows4:
+	CMPQ         BX, $0x00000004
+	JLT          rows4Done
+	VBROADCASTSD (AX), Y0
+	ADDQ         CX, AX
+	VBROADCASTSD (AX), Y1
+	ADDQ         CX, AX
+	VBROADCASTSD (AX), Y2
+	ADDQ         CX, AX
+	VBROADCASTSD (AX), Y3
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+	LEAQ         (R11)(DI*1), R12
+	LEAQ         (R12)(DI*1), R13
+	LEAQ         (R13)(DI*1), R14
+
+rows4Columns16:
+	CMPQ        R9, $0x00000010
+	JLT         rows4Columns16Done
+	VMOVUPS     (R10), Y4
+	VFMADD231PD (R11), Y0, Y4
+	VFMADD231PD (R12), Y1, Y4
+	VFMADD231PD (R13), Y2, Y4
+	VFMADD231PD (R14), Y3, Y4
+	VMOVUPS     Y4, (R10)
+	VMOVUPS     32(R10), Y4
+	VFMADD231PD 32(R11), Y0, Y4
+	VFMADD231PD 32(R12), Y1, Y4
+	VFMADD231PD 32(R13), Y2, Y4
+	VFMADD231PD 32(R14), Y3, Y4
+	VMOVUPS     Y4, 32(R10)
+	VMOVUPS     64(R10), Y4
+	VFMADD231PD 64(R11), Y0, Y4
+	VFMADD231PD 64(R12), Y1, Y4
+	VFMADD231PD 64(R13), Y2, Y4
+	VFMADD231PD 64(R14), Y3, Y4
+	VMOVUPS     Y4, 64(R10)
+	VMOVUPS     96(R10), Y4
+	VFMADD231PD 96(R11), Y0, Y4
+	VFMADD231PD 96(R12), Y1, Y4
+	VFMADD231PD 96(R13), Y2, Y4
+	VFMADD231PD 96(R14), Y3, Y4
+	VMOVUPS     Y4, 96(R10)
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	ADDQ        $0x00000080, R14
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000010, R9
+	JMP         rows4Columns16
+
+rows4Columns16Done:
+rows4Columns4:
+	CMPQ        R9, $0x00000004
+	JLT         rows4Columns4Done
+	VMOVUPS     (R10), Y4
+	VFMADD231PD (R11), Y0, Y4
+	VFMADD231PD (R12), Y1, Y4
+	VFMADD231PD (R13), Y2, Y4
+	VFMADD231PD (R14), Y3, Y4
+	VMOVUPS     Y4, (R10)
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	ADDQ        $0x00000020, R13
+	ADDQ        $0x00000020, R14
+	ADDQ        $0x00000020, R10
+	SUBQ        $0x00000004, R9
+	JMP         rows4Columns4
+
+rows4Columns4Done:
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	SUBQ $0x00000004, BX
+	JMP  rows4
+
+rows4Done:
+rows1:
+	CMPQ         BX, $0x00000001
+	JLT          rows1Done
+	VBROADCASTSD (AX), Y0
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+
+rows1Columns16:
+	CMPQ        R9, $0x00000010
+	JLT         rows1Columns16Done
+	VMOVUPS     (R10), Y1
+	VFMADD231PD (R11), Y0, Y1
+	VMOVUPS     Y1, (R10)
+	VMOVUPS     32(R10), Y1
+	VFMADD231PD 32(R11), Y0, Y1
+	VMOVUPS     Y1, 32(R10)
+	VMOVUPS     64(R10), Y1
+	VFMADD231PD 64(R11), Y0, Y1
+	VMOVUPS     Y1, 64(R10)
+	VMOVUPS     96(R10), Y1
+	VFMADD231PD 96(R11), Y0, Y1
+	VMOVUPS     Y1, 96(R10)
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000010, R9
+	JMP         rows1Columns16
+
+rows1Columns16Done:
+rows1Columns4:
+	CMPQ        R9, $0x00000004
+	JLT         rows1Columns4Done
+	VMOVUPS     (R10), Y1
+	VFMADD231PD (R11), Y0, Y1
+	VMOVUPS     Y1, (R10)
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R10
+	SUBQ        $0x00000004, R9
+	JMP         rows1Columns4
+
+rows1Columns4Done:
+	ADDQ DI, SI
+	SUBQ $0x00000001, BX
+	JMP  rows1
+
+rows1Done:
+	VZEROUPPER
+	RET
+
+// func dDotRowsZ(m int, n int, a *float64, stride int, x *float64, y *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·dDotRowsZ(SB), NOSPLIT, $0-48
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x03, DX
+	MOVQ y+40(FP), BX
+
+rows4:
+	CMPQ   AX, $0x00000004
+	JLT    rows4Done
+	MOVQ   n+8(FP), SI
+	MOVQ   x+32(FP), DI
+	MOVQ   CX, R8
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
+	LEAQ   (R8)(DX*1), R9
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	LEAQ   (R9)(DX*1), R10
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	LEAQ   (R10)(DX*1), R11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
 
-lanes:
-	CMPQ        AX, $0x00000020
-	JLT         done
-	VMOVUPD     (CX), Z4
-	VFMADD231PD (DX), Z4, Z0
-	VMOVUPD     64(CX), Z4
-	VFMADD231PD 64(DX), Z4, Z1
-	VMOVUPD     128(CX), Z4
-	VFMADD231PD 128(DX), Z4, Z2
-	VMOVUPD     192(CX), Z4
-	VFMADD231PD 192(DX), Z4, Z3
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000020, AX
-	JMP         lanes
-
-done:
+rows4Lanes:
+	VMOVUPD       (DI), Z16
+	VFMADD231PD   (R8), Z16, Z0
+	VFMADD231PD   (R9), Z16, Z4
+	VFMADD231PD   (R10), Z16, Z8
+	VFMADD231PD   (R11), Z16, Z12
+	VMOVUPD       64(DI), Z16
+	VFMADD231PD   64(R8), Z16, Z1
+	VFMADD231PD   64(R9), Z16, Z5
+	VFMADD231PD   64(R10), Z16, Z9
+	VFMADD231PD   64(R11), Z16, Z13
+	VMOVUPD       128(DI), Z16
+	VFMADD231PD   128(R8), Z16, Z2
+	VFMADD231PD   128(R9), Z16, Z6
+	VFMADD231PD   128(R10), Z16, Z10
+	VFMADD231PD   128(R11), Z16, Z14
+	VMOVUPD       192(DI), Z16
+	VFMADD231PD   192(R8), Z16, Z3
+	VFMADD231PD   192(R9), Z16, Z7
+	VFMADD231PD   192(R10), Z16, Z11
+	VFMADD231PD   192(R11), Z16, Z15
+	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000100, R10
+	ADDQ          $0x00000100, R11
+	ADDQ          $0x00000100, DI
+	SUBQ          $0x00000020, SI
+	JNZ           rows4Lanes
 	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z1, Z0, Z0
@@ -198,6 +806,228 @@ done:
 	VADDPD        X0, X1, X0
 	VUNPCKHPD     X0, X0, X1
 	VADDPD        X1, X0, X0
-	MOVSD         X0, ret+24(FP)
+	VMOVSD        X0, (BX)
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z7, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 8(BX)
+	VADDPD        Z10, Z8, Z8
+	VADDPD        Z11, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 16(BX)
+	VADDPD        Z14, Z12, Z12
+	VADDPD        Z15, Z13, Z13
+	VADDPD        Z13, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPD        Y0, Y12, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 24(BX)
+	ADDQ          DX, CX
+	ADDQ          DX, CX
+	ADDQ          DX, CX
+	ADDQ          DX, CX
+	ADDQ          $0x00000020, BX
+	SUBQ          $0x00000004, AX
+	JMP           rows4
+
+rows4Done:
+rows1:
+	CMPQ   AX, $0x00000001
+	JLT    rows1Done
+	MOVQ   n+8(FP), SI
+	MOVQ   x+32(FP), DI
+	MOVQ   CX, R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+
+rows1Lanes:
+	VMOVUPD       (DI), Z4
+	VFMADD231PD   (R8), Z4, Z0
+	VMOVUPD       64(DI), Z4
+	VFMADD231PD   64(R8), Z4, Z1
+	VMOVUPD       128(DI), Z4
+	VFMADD231PD   128(R8), Z4, Z2
+	VMOVUPD       192(DI), Z4
+	VFMADD231PD   192(R8), Z4, Z3
+	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000100, DI
+	SUBQ          $0x00000020, SI
+	JNZ           rows1Lanes
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDPD        X1, X0, X0
+	VMOVSD        X0, (BX)
+	ADDQ          DX, CX
+	ADDQ          $0x00000008, BX
+	SUBQ          $0x00000001, AX
+	JMP           rows1
+
+rows1Done:
+	VZEROUPPER
+	RET
+
+// func dAddRowsZ(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64)
+// Requires: AVX, AVX512F
+TEXT ·dAddRowsZ(SB), NOSPLIT, $0-56
+	MOVQ x+32(FP), AX
+	MOVQ step+40(FP), CX
+	SHLQ $0x03, CX
+	MOVQ n+0(FP), DX
+	MOVQ rows+8(FP), BX
+	MOVQ b+16(FP), SI
+	MOVQ stride+24(FP), DI
+	SHLQ $0x03, DI
+	MOVQ acc+48(FP), R8
+
+rows4:
+	CMPQ         BX, $0x00000004
+	JLT          rows4Done
+	VBROADCASTSD (AX), Z0
+	ADDQ         CX, AX
+	VBROADCASTSD (AX), Z1
+	ADDQ         CX, AX
+	VBROADCASTSD (AX), Z2
+	ADDQ         CX, AX
+	VBROADCASTSD (AX), Z3
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+	LEAQ         (R11)(DI*1), R12
+	LEAQ         (R12)(DI*1), R13
+	LEAQ         (R13)(DI*1), R14
+
+rows4Columns32:
+	CMPQ        R9, $0x00000020
+	JLT         rows4Columns32Done
+	VMOVUPS     (R10), Z4
+	VFMADD231PD (R11), Z0, Z4
+	VFMADD231PD (R12), Z1, Z4
+	VFMADD231PD (R13), Z2, Z4
+	VFMADD231PD (R14), Z3, Z4
+	VMOVUPS     Z4, (R10)
+	VMOVUPS     64(R10), Z4
+	VFMADD231PD 64(R11), Z0, Z4
+	VFMADD231PD 64(R12), Z1, Z4
+	VFMADD231PD 64(R13), Z2, Z4
+	VFMADD231PD 64(R14), Z3, Z4
+	VMOVUPS     Z4, 64(R10)
+	VMOVUPS     128(R10), Z4
+	VFMADD231PD 128(R11), Z0, Z4
+	VFMADD231PD 128(R12), Z1, Z4
+	VFMADD231PD 128(R13), Z2, Z4
+	VFMADD231PD 128(R14), Z3, Z4
+	VMOVUPS     Z4, 128(R10)
+	VMOVUPS     192(R10), Z4
+	VFMADD231PD 192(R11), Z0, Z4
+	VFMADD231PD 192(R12), Z1, Z4
+	VFMADD231PD 192(R13), Z2, Z4
+	VFMADD231PD 192(R14), Z3, Z4
+	VMOVUPS     Z4, 192(R10)
+	ADDQ        $0x00000100, R11
+	ADDQ        $0x00000100, R12
+	ADDQ        $0x00000100, R13
+	ADDQ        $0x00000100, R14
+	ADDQ        $0x00000100, R10
+	SUBQ        $0x00000020, R9
+	JMP         rows4Columns32
+
+rows4Columns32Done:
+rows4Columns8:
+	CMPQ        R9, $0x00000008
+	JLT         rows4Columns8Done
+	VMOVUPS     (R10), Z4
+	VFMADD231PD (R11), Z0, Z4
+	VFMADD231PD (R12), Z1, Z4
+	VFMADD231PD (R13), Z2, Z4
+	VFMADD231PD (R14), Z3, Z4
+	VMOVUPS     Z4, (R10)
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
+	ADDQ        $0x00000040, R14
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000008, R9
+	JMP         rows4Columns8
+
+rows4Columns8Done:
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	ADDQ DI, SI
+	SUBQ $0x00000004, BX
+	JMP  rows4
+
+rows4Done:
+rows1:
+	CMPQ         BX, $0x00000001
+	JLT          rows1Done
+	VBROADCASTSD (AX), Z0
+	ADDQ         CX, AX
+	MOVQ         DX, R9
+	MOVQ         R8, R10
+	MOVQ         SI, R11
+
+rows1Columns32:
+	CMPQ        R9, $0x00000020
+	JLT         rows1Columns32Done
+	VMOVUPS     (R10), Z1
+	VFMADD231PD (R11), Z0, Z1
+	VMOVUPS     Z1, (R10)
+	VMOVUPS     64(R10), Z1
+	VFMADD231PD 64(R11), Z0, Z1
+	VMOVUPS     Z1, 64(R10)
+	VMOVUPS     128(R10), Z1
+	VFMADD231PD 128(R11), Z0, Z1
+	VMOVUPS     Z1, 128(R10)
+	VMOVUPS     192(R10), Z1
+	VFMADD231PD 192(R11), Z0, Z1
+	VMOVUPS     Z1, 192(R10)
+	ADDQ        $0x00000100, R11
+	ADDQ        $0x00000100, R10
+	SUBQ        $0x00000020, R9
+	JMP         rows1Columns32
+
+rows1Columns32Done:
+rows1Columns8:
+	CMPQ        R9, $0x00000008
+	JLT         rows1Columns8Done
+	VMOVUPS     (R10), Z1
+	VFMADD231PD (R11), Z0, Z1
+	VMOVUPS     Z1, (R10)
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R10
+	SUBQ        $0x00000008, R9
+	JMP         rows1Columns8
+
+rows1Columns8Done:
+	ADDQ DI, SI
+	SUBQ $0x00000001, BX
+	JMP  rows1
+
+rows1Done:
 	VZEROUPPER
 	RET

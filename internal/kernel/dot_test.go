@@ -68,3 +68,48 @@ func TestTransposedMatrixTimesVector(t *testing.T) {
 		}
 	})
 }
+
+// A row times a matrix is added up as any product is, whatever computes it.
+func TestRowTimesMatrixIsAChainBitForBit(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	fast(t, func(t *testing.T, k *kernels) {
+		for _, s := range [][3]int{{16, 1, 16}, {32, 3, 40}, {64, 4, 64}, {48, 300, 50}, {160, 1000, 160}, {4096, 600, 4096}} {
+			checkRowProduct(t, &k.products32, s[0], s[1], s[2], random[float32](2*s[1], r), random[float32](s[1]*s[2], r))
+			checkRowProduct(t, &k.products64, s[0], s[1], s[2], random[float64](2*s[1], r), random[float64](s[1]*s[2], r))
+		}
+	})
+}
+
+func checkRowProduct[T float](t *testing.T, p *vectorProducts[T], n, k, ldb int, x, b []T) {
+	t.Helper()
+	y := make([]T, n+1)
+	y[n] = 12345
+	p.addRows(n, k, x, 2, b, ldb, y[:n])
+	for j := range n {
+		want := chained(k, func(l int) T { return x[2*l] }, func(l int) T { return b[l*ldb+j] })
+		if y[j] != want {
+			t.Fatalf("%T, %d rows of %d, column %d: got %v, want %v", want, k, n, j, y[j], want)
+		}
+	}
+	if y[n] != 12345 {
+		t.Errorf("%d columns: wrote beyond them", n)
+	}
+}
+
+func TestZeroTimesNaNIsNaNInProductsWithVectors(t *testing.T) {
+	nan := math.NaN()
+	fast(t, func(t *testing.T, k *kernels) {
+		a, x := make([]float64, 64), make([]float64, 64)
+		a[40] = nan
+		y := []float64{0}
+		k.Dgemv(blas.NoTrans, 1, 64, 1, a, 64, x, 1, 0, y, 1)
+		if !math.IsNaN(y[0]) {
+			t.Errorf("a row with NaN times zeros is %v", y[0])
+		}
+		row := make([]float64, 8)
+		k.products64.addRows(8, 8, x[:8], 1, a[:64], 8, row)
+		if !math.IsNaN(row[0]) || row[1] != 0 {
+			t.Errorf("zeros times a matrix with NaN in its first column are %v", row)
+		}
+	})
+}

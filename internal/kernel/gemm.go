@@ -14,11 +14,14 @@ const (
 	blockColumns = 2048
 )
 
+// nearBytes is how much of b stays in the first cache while a passes by.
+const nearBytes = 16 << 10
+
 // splitWork is how many multiply-adds a share of a product has at least.
 const splitWork = 1 << 20
 
-// tile computes one tile of c, or adds to it; see gemm_amd64.go.
-type tile[T float] func(k int, a *T, aRow, aStep int, b *T, bStep int, c *T, cRow int, add bool)
+// tile computes tiles of c below one another, or adds to them; see gemm_amd64.go.
+type tile[T float] func(k int, a *T, aRow, aStep int, b *T, bStep int, c *T, cRow int, add bool, count, aNext int)
 
 // gemm multiplies matrices by tiles of registers, in the loops of BLIS (Van Zee
 // and van de Geijn, 2015): blocks of columns, of depth and of rows, packed into
@@ -127,9 +130,11 @@ func (g *gemm[T]) left(a strip[T], rows, depth, n int, room *[]T) panels[T] {
 }
 
 // right has the panels of a block of b. Rows are packed where many panels of a
-// meet them, and columns always: for a tile, rows must lie side by side.
+// meet them and they do not lie in the first cache anyway, and columns always: for
+// a tile, rows must lie side by side.
 func (g *gemm[T]) right(b strip[T], columns, depth, m int, room *[]T) panels[T] {
-	return makePanels(b, columns, depth, g.columns, g.columns/2, b.side == 1 && m <= 4*g.rows, room)
+	near := m <= 4*g.rows || depth*b.depth*sizeOf[T]() <= nearBytes
+	return makePanels(b, columns, depth, g.columns, g.columns/2, b.side == 1 && near, room)
 }
 
 // block multiplies panels.
@@ -138,19 +143,24 @@ func (g *gemm[T]) block(rows, columns, depth int, a, b panels[T], c []T, cRow in
 		width := min(g.columns, columns-j)
 		y, _, yStep := b.at(j)
 		halves := (width + g.columns/2 - 1) / (g.columns / 2)
-		for i := 0; i < rows; i += g.rows {
-			height := min(g.rows, rows-i)
+		for i := 0; i < rows; {
 			x, xRow, xStep := a.at(i)
-			thirds := (height + g.rows/3 - 1) / (g.rows / 3)
+			height, thirds, count := g.rows, 3, a.whole(i)
+			if count == 0 {
+				height = min(g.rows, rows-i)
+				thirds, count = (height+g.rows/3-1)/(g.rows/3), 1
+			}
 			run := g.tiles[thirds-1][halves-1]
 			if height*3 == thirds*g.rows && width*2 == halves*g.columns {
 				to := c[i*cRow+j:]
-				_ = to[(height-1)*cRow+width-1]
-				run(depth, x, xRow, xStep, y, yStep, &to[0], cRow, add)
+				_ = to[(count*height-1)*cRow+width-1]
+				run(depth, x, xRow, xStep, y, yStep, &to[0], cRow, add, count, a.next(i))
+				i += count * height
 				continue
 			}
-			run(depth, x, xRow, xStep, y, yStep, &s.tile[0], g.columns, false)
+			run(depth, x, xRow, xStep, y, yStep, &s.tile[0], g.columns, false, 1, 0)
 			copyTile(c[i*cRow+j:], cRow, s.tile, g.columns, height, width, add)
+			i += height
 		}
 	}
 }
@@ -213,6 +223,22 @@ func (p panels[T]) at(i int) (first *T, side, depth int) {
 		return &p.data[i*p.side], p.side, p.depth
 	}
 	return &p.room[(i-p.packed)*p.length], 1, p.width(i)
+}
+
+// whole is how many whole panels lie at equal distances from element i on.
+func (p panels[T]) whole(i int) int {
+	if i < p.packed {
+		return (p.packed - i) / p.panel
+	}
+	return (p.end - i) / p.panel
+}
+
+// next is how far the panel after that from element i on is from it.
+func (p panels[T]) next(i int) int {
+	if i < p.packed {
+		return p.panel * p.side
+	}
+	return p.panel * p.length
 }
 
 func (p panels[T]) width(i int) int { return roundUp(min(p.panel, p.end-i), p.unit) }

@@ -6,168 +6,192 @@ package kernel
 
 // sgemmY2x8 writes the product of a block of 2 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmY2x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmY2x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmY2x16 writes the product of a block of 2 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmY2x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmY2x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmY4x8 writes the product of a block of 4 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmY4x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmY4x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmY4x16 writes the product of a block of 4 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmY4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmY4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmY6x8 writes the product of a block of 6 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmY6x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmY6x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmY6x16 writes the product of a block of 6 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmY6x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmY6x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmZ4x16 writes the product of a block of 4 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmZ4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmZ4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmZ4x32 writes the product of a block of 4 rows and one of 32 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmZ4x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmZ4x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmZ8x16 writes the product of a block of 8 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmZ8x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmZ8x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmZ8x32 writes the product of a block of 8 rows and one of 32 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmZ8x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmZ8x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmZ12x16 writes the product of a block of 12 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmZ12x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmZ12x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // sgemmZ12x32 writes the product of a block of 12 rows and one of 32 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func sgemmZ12x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+func sgemmZ12x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 
 // dgemmY2x4 writes the product of a block of 2 rows and one of 4 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmY2x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmY2x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmY2x8 writes the product of a block of 2 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmY2x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmY2x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmY4x4 writes the product of a block of 4 rows and one of 4 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmY4x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmY4x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmY4x8 writes the product of a block of 4 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmY4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmY4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmY6x4 writes the product of a block of 6 rows and one of 4 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmY6x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmY6x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmY6x8 writes the product of a block of 6 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmY6x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmY6x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmZ4x8 writes the product of a block of 4 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmZ4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmZ4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmZ4x16 writes the product of a block of 4 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmZ4x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmZ4x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmZ8x8 writes the product of a block of 8 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmZ8x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmZ8x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmZ8x16 writes the product of a block of 8 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmZ8x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmZ8x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmZ12x8 writes the product of a block of 12 rows and one of 8 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmZ12x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmZ12x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 
 // dgemmZ12x16 writes the product of a block of 12 rows and one of 16 columns, k deep and k > 0, to c or adds
 // it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one
-// step of k to the next. Elements of a row of b and c lie side by side.
+// step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks
+// below one another, those of a aNext apart.
 //
 //go:noescape
-func dgemmZ12x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+func dgemmZ12x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)

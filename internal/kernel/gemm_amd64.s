@@ -4,206 +4,238 @@
 
 #include "textflag.h"
 
-// func sgemmY2x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmY2x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmY2x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	MOVQ       aStep+24(FP), BX
-	SHLQ       $0x02, BX
-	MOVQ       b+32(FP), SI
-	MOVQ       bStep+40(FP), DI
-	SHLQ       $0x02, DI
+TEXT ·sgemmY2x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x02, R10
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
-	MOVQ       cRow+56(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       c+48(FP), R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       CX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
 
 step:
-	VMOVUPS      (SI), Y2
-	VBROADCASTSS (CX), Y3
+	VMOVUPS      (R9), Y2
+	VBROADCASTSS (DI), Y3
 	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS (CX)(DX*1), Y3
+	VBROADCASTSS (DI)(SI*1), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
+	ADDQ         R8, DI
+	ADDQ         R10, R9
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Y0, Y0
-	ADDQ         CX, DX
-	VADDPS       (DX), Y1, Y1
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Y0, Y0
+	ADDQ         BX, SI
+	VADDPS       (SI), Y1, Y1
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Y0, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y1, (AX)
-	ADDQ    CX, AX
+	VMOVUPS Y0, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmY2x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmY2x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmY2x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	MOVQ       aStep+24(FP), BX
-	SHLQ       $0x02, BX
-	MOVQ       b+32(FP), SI
-	MOVQ       bStep+40(FP), DI
-	SHLQ       $0x02, DI
+TEXT ·sgemmY2x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x02, R10
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       cRow+56(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       c+48(FP), R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       CX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
 
 step:
-	VMOVUPS      (SI), Y4
-	VMOVUPS      32(SI), Y5
-	VBROADCASTSS (CX), Y6
+	VMOVUPS      (R9), Y4
+	VMOVUPS      32(R9), Y5
+	VBROADCASTSS (DI), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS (CX)(DX*1), Y6
+	VBROADCASTSS (DI)(SI*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
+	ADDQ         R8, DI
+	ADDQ         R10, R9
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Y0, Y0
-	VADDPS       32(DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPS       (DX), Y2, Y2
-	VADDPS       32(DX), Y3, Y3
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Y0, Y0
+	VADDPS       32(SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPS       (SI), Y2, Y2
+	VADDPS       32(SI), Y3, Y3
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y2, (AX)
-	VMOVUPS Y3, 32(AX)
-	ADDQ    CX, AX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmY4x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmY4x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmY4x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·sgemmY4x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x02, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x02, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x02, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPS      (DI), Y4
-	VBROADCASTSS (CX), Y5
+	VMOVUPS      (R10), Y4
+	VBROADCASTSS (DI), Y5
 	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS (CX)(DX*1), Y5
+	VBROADCASTSS (DI)(SI*1), Y5
 	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS (CX)(DX*2), Y5
+	VBROADCASTSS (DI)(SI*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (BX), Y5
+	VBROADCASTSS (R8), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Y0, Y0
-	ADDQ         CX, DX
-	VADDPS       (DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPS       (DX), Y2, Y2
-	ADDQ         CX, DX
-	VADDPS       (DX), Y3, Y3
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Y0, Y0
+	ADDQ         BX, SI
+	VADDPS       (SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPS       (SI), Y2, Y2
+	ADDQ         BX, SI
+	VADDPS       (SI), Y3, Y3
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Y0, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y1, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y2, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y3, (AX)
-	ADDQ    CX, AX
+	VMOVUPS Y0, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y2, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y3, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmY4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmY4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmY4x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·sgemmY4x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x02, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x02, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x02, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -212,179 +244,197 @@ TEXT ·sgemmY4x16(SB), NOSPLIT, $0-65
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPS      (DI), Y8
-	VMOVUPS      32(DI), Y9
-	VBROADCASTSS (CX), Y10
+	VMOVUPS      (R10), Y8
+	VMOVUPS      32(R10), Y9
+	VBROADCASTSS (DI), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (CX)(DX*1), Y10
+	VBROADCASTSS (DI)(SI*1), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS (CX)(DX*2), Y10
+	VBROADCASTSS (DI)(SI*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (BX), Y10
+	VBROADCASTSS (R8), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Y0, Y0
-	VADDPS       32(DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPS       (DX), Y2, Y2
-	VADDPS       32(DX), Y3, Y3
-	ADDQ         CX, DX
-	VADDPS       (DX), Y4, Y4
-	VADDPS       32(DX), Y5, Y5
-	ADDQ         CX, DX
-	VADDPS       (DX), Y6, Y6
-	VADDPS       32(DX), Y7, Y7
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Y0, Y0
+	VADDPS       32(SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPS       (SI), Y2, Y2
+	VADDPS       32(SI), Y3, Y3
+	ADDQ         BX, SI
+	VADDPS       (SI), Y4, Y4
+	VADDPS       32(SI), Y5, Y5
+	ADDQ         BX, SI
+	VADDPS       (SI), Y6, Y6
+	VADDPS       32(SI), Y7, Y7
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y2, (AX)
-	VMOVUPS Y3, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    CX, AX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmY6x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmY6x8(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmY6x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·sgemmY6x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x02, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x02, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x02, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPS      (DI), Y6
-	VBROADCASTSS (CX), Y7
+	VMOVUPS      (R10), Y6
+	VBROADCASTSS (DI), Y7
 	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS (CX)(DX*1), Y7
+	VBROADCASTSS (DI)(SI*1), Y7
 	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS (CX)(DX*2), Y7
+	VBROADCASTSS (DI)(SI*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (BX), Y7
+	VBROADCASTSS (R8), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (BX)(DX*1), Y7
+	VBROADCASTSS (R8)(SI*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (BX)(DX*2), Y7
+	VBROADCASTSS (R8)(SI*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Y0, Y0
-	ADDQ         CX, DX
-	VADDPS       (DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPS       (DX), Y2, Y2
-	ADDQ         CX, DX
-	VADDPS       (DX), Y3, Y3
-	ADDQ         CX, DX
-	VADDPS       (DX), Y4, Y4
-	ADDQ         CX, DX
-	VADDPS       (DX), Y5, Y5
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Y0, Y0
+	ADDQ         BX, SI
+	VADDPS       (SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPS       (SI), Y2, Y2
+	ADDQ         BX, SI
+	VADDPS       (SI), Y3, Y3
+	ADDQ         BX, SI
+	VADDPS       (SI), Y4, Y4
+	ADDQ         BX, SI
+	VADDPS       (SI), Y5, Y5
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Y0, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y1, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y2, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y3, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y4, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Y5, (AX)
-	ADDQ    CX, AX
+	VMOVUPS Y0, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y2, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y3, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y4, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Y5, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmY6x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmY6x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmY6x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·sgemmY6x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x02, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x02, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x02, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -397,183 +447,201 @@ TEXT ·sgemmY6x16(SB), NOSPLIT, $0-65
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPS      (DI), Y12
-	VMOVUPS      32(DI), Y13
-	VBROADCASTSS (CX), Y14
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
+	VBROADCASTSS (DI), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (CX)(DX*1), Y14
+	VBROADCASTSS (DI)(SI*1), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS (CX)(DX*2), Y14
+	VBROADCASTSS (DI)(SI*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (BX), Y14
+	VBROADCASTSS (R8), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (BX)(DX*1), Y14
+	VBROADCASTSS (R8)(SI*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (BX)(DX*2), Y14
+	VBROADCASTSS (R8)(SI*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Y0, Y0
-	VADDPS       32(DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPS       (DX), Y2, Y2
-	VADDPS       32(DX), Y3, Y3
-	ADDQ         CX, DX
-	VADDPS       (DX), Y4, Y4
-	VADDPS       32(DX), Y5, Y5
-	ADDQ         CX, DX
-	VADDPS       (DX), Y6, Y6
-	VADDPS       32(DX), Y7, Y7
-	ADDQ         CX, DX
-	VADDPS       (DX), Y8, Y8
-	VADDPS       32(DX), Y9, Y9
-	ADDQ         CX, DX
-	VADDPS       (DX), Y10, Y10
-	VADDPS       32(DX), Y11, Y11
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Y0, Y0
+	VADDPS       32(SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPS       (SI), Y2, Y2
+	VADDPS       32(SI), Y3, Y3
+	ADDQ         BX, SI
+	VADDPS       (SI), Y4, Y4
+	VADDPS       32(SI), Y5, Y5
+	ADDQ         BX, SI
+	VADDPS       (SI), Y6, Y6
+	VADDPS       32(SI), Y7, Y7
+	ADDQ         BX, SI
+	VADDPS       (SI), Y8, Y8
+	VADDPS       32(SI), Y9, Y9
+	ADDQ         BX, SI
+	VADDPS       (SI), Y10, Y10
+	VADDPS       32(SI), Y11, Y11
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y2, (AX)
-	VMOVUPS Y3, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPS Y10, (AX)
-	VMOVUPS Y11, 32(AX)
-	ADDQ    CX, AX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y8, (CX)
+	VMOVUPS Y9, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPS Y10, (CX)
+	VMOVUPS Y11, 32(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmZ4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmZ4x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·sgemmZ4x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·sgemmZ4x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x02, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x02, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x02, R11
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
 	VXORPS     Z3, Z3, Z3
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPS      (DI), Z4
-	VBROADCASTSS (CX), Z5
+	VMOVUPS      (R10), Z4
+	VBROADCASTSS (DI), Z5
 	VFMADD231PS  Z4, Z5, Z0
-	VBROADCASTSS (CX)(DX*1), Z5
+	VBROADCASTSS (DI)(SI*1), Z5
 	VFMADD231PS  Z4, Z5, Z1
-	VBROADCASTSS (CX)(DX*2), Z5
+	VBROADCASTSS (DI)(SI*2), Z5
 	VFMADD231PS  Z4, Z5, Z2
-	VBROADCASTSS (BX), Z5
+	VBROADCASTSS (R8), Z5
 	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Z0, Z0
-	ADDQ         CX, DX
-	VADDPS       (DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPS       (DX), Z2, Z2
-	ADDQ         CX, DX
-	VADDPS       (DX), Z3, Z3
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Z0, Z0
+	ADDQ         BX, SI
+	VADDPS       (SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPS       (SI), Z2, Z2
+	ADDQ         BX, SI
+	VADDPS       (SI), Z3, Z3
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Z0, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z3, (AX)
-	ADDQ    CX, AX
+	VMOVUPS Z0, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmZ4x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmZ4x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·sgemmZ4x32(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·sgemmZ4x32(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x02, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x02, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x02, R11
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -582,94 +650,103 @@ TEXT ·sgemmZ4x32(SB), NOSPLIT, $0-65
 	VXORPS     Z5, Z5, Z5
 	VXORPS     Z6, Z6, Z6
 	VXORPS     Z7, Z7, Z7
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPS      (DI), Z8
-	VMOVUPS      64(DI), Z9
-	VBROADCASTSS (CX), Z10
+	VMOVUPS      (R10), Z8
+	VMOVUPS      64(R10), Z9
+	VBROADCASTSS (DI), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
-	VBROADCASTSS (CX)(DX*1), Z10
+	VBROADCASTSS (DI)(SI*1), Z10
 	VFMADD231PS  Z8, Z10, Z2
 	VFMADD231PS  Z9, Z10, Z3
-	VBROADCASTSS (CX)(DX*2), Z10
+	VBROADCASTSS (DI)(SI*2), Z10
 	VFMADD231PS  Z8, Z10, Z4
 	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS (BX), Z10
+	VBROADCASTSS (R8), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Z0, Z0
-	VADDPS       64(DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPS       (DX), Z2, Z2
-	VADDPS       64(DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPS       (DX), Z4, Z4
-	VADDPS       64(DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPS       (DX), Z6, Z6
-	VADDPS       64(DX), Z7, Z7
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Z0, Z0
+	VADDPS       64(SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       64(SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       64(SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       64(SI), Z7, Z7
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    CX, AX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmZ8x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmZ8x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·sgemmZ8x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	MOVQ       aStep+24(FP), DI
-	SHLQ       $0x02, DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bStep+40(FP), R9
-	SHLQ       $0x02, R9
+TEXT ·sgemmZ8x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	MOVQ       aStep+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bStep+40(FP), R12
+	SHLQ       $0x02, R12
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -678,110 +755,119 @@ TEXT ·sgemmZ8x16(SB), NOSPLIT, $0-65
 	VXORPS     Z5, Z5, Z5
 	VXORPS     Z6, Z6, Z6
 	VXORPS     Z7, Z7, Z7
-	MOVQ       cRow+56(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       c+48(FP), R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
+	MOVQ       cRow+56(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       CX, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
 
 step:
-	VMOVUPS      (R8), Z8
-	VBROADCASTSS (CX), Z9
+	VMOVUPS      (R11), Z8
+	VBROADCASTSS (DI), Z9
 	VFMADD231PS  Z8, Z9, Z0
-	VBROADCASTSS (CX)(DX*1), Z9
+	VBROADCASTSS (DI)(SI*1), Z9
 	VFMADD231PS  Z8, Z9, Z1
-	VBROADCASTSS (CX)(DX*2), Z9
+	VBROADCASTSS (DI)(SI*2), Z9
 	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (BX), Z9
+	VBROADCASTSS (R8), Z9
 	VFMADD231PS  Z8, Z9, Z3
-	VBROADCASTSS (BX)(DX*1), Z9
+	VBROADCASTSS (R8)(SI*1), Z9
 	VFMADD231PS  Z8, Z9, Z4
-	VBROADCASTSS (BX)(DX*2), Z9
+	VBROADCASTSS (R8)(SI*2), Z9
 	VFMADD231PS  Z8, Z9, Z5
-	VBROADCASTSS (SI), Z9
+	VBROADCASTSS (R9), Z9
 	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS (SI)(DX*1), Z9
+	VBROADCASTSS (R9)(SI*1), Z9
 	VFMADD231PS  Z8, Z9, Z7
-	ADDQ         DI, CX
-	ADDQ         DI, BX
-	ADDQ         DI, SI
-	ADDQ         R9, R8
-	DECQ         AX
+	ADDQ         R10, DI
+	ADDQ         R10, R8
+	ADDQ         R10, R9
+	ADDQ         R12, R11
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Z0, Z0
-	ADDQ         CX, DX
-	VADDPS       (DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPS       (DX), Z2, Z2
-	ADDQ         CX, DX
-	VADDPS       (DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPS       (DX), Z4, Z4
-	ADDQ         CX, DX
-	VADDPS       (DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPS       (DX), Z6, Z6
-	ADDQ         CX, DX
-	VADDPS       (DX), Z7, Z7
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Z0, Z0
+	ADDQ         BX, SI
+	VADDPS       (SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPS       (SI), Z2, Z2
+	ADDQ         BX, SI
+	VADDPS       (SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPS       (SI), Z4, Z4
+	ADDQ         BX, SI
+	VADDPS       (SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPS       (SI), Z6, Z6
+	ADDQ         BX, SI
+	VADDPS       (SI), Z7, Z7
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Z0, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z3, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z5, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z7, (AX)
-	ADDQ    CX, AX
+	VMOVUPS Z0, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmZ8x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmZ8x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·sgemmZ8x32(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	MOVQ       aStep+24(FP), DI
-	SHLQ       $0x02, DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bStep+40(FP), R9
-	SHLQ       $0x02, R9
+TEXT ·sgemmZ8x32(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	MOVQ       aStep+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bStep+40(FP), R12
+	SHLQ       $0x02, R12
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -798,145 +884,154 @@ TEXT ·sgemmZ8x32(SB), NOSPLIT, $0-65
 	VXORPS     Z13, Z13, Z13
 	VXORPS     Z14, Z14, Z14
 	VXORPS     Z15, Z15, Z15
-	MOVQ       cRow+56(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       c+48(FP), R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
+	MOVQ       cRow+56(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       CX, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
 
 step:
-	VMOVUPS      (R8), Z16
-	VMOVUPS      64(R8), Z17
-	VBROADCASTSS (CX), Z18
+	VMOVUPS      (R11), Z16
+	VMOVUPS      64(R11), Z17
+	VBROADCASTSS (DI), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS (CX)(DX*1), Z18
+	VBROADCASTSS (DI)(SI*1), Z18
 	VFMADD231PS  Z16, Z18, Z2
 	VFMADD231PS  Z17, Z18, Z3
-	VBROADCASTSS (CX)(DX*2), Z18
+	VBROADCASTSS (DI)(SI*2), Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS (BX), Z18
+	VBROADCASTSS (R8), Z18
 	VFMADD231PS  Z16, Z18, Z6
 	VFMADD231PS  Z17, Z18, Z7
-	VBROADCASTSS (BX)(DX*1), Z18
+	VBROADCASTSS (R8)(SI*1), Z18
 	VFMADD231PS  Z16, Z18, Z8
 	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS (BX)(DX*2), Z18
+	VBROADCASTSS (R8)(SI*2), Z18
 	VFMADD231PS  Z16, Z18, Z10
 	VFMADD231PS  Z17, Z18, Z11
-	VBROADCASTSS (SI), Z18
+	VBROADCASTSS (R9), Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS (SI)(DX*1), Z18
+	VBROADCASTSS (R9)(SI*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         DI, CX
-	ADDQ         DI, BX
-	ADDQ         DI, SI
-	ADDQ         R9, R8
-	DECQ         AX
+	ADDQ         R10, DI
+	ADDQ         R10, R8
+	ADDQ         R10, R9
+	ADDQ         R12, R11
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Z0, Z0
-	VADDPS       64(DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPS       (DX), Z2, Z2
-	VADDPS       64(DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPS       (DX), Z4, Z4
-	VADDPS       64(DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPS       (DX), Z6, Z6
-	VADDPS       64(DX), Z7, Z7
-	ADDQ         CX, DX
-	VADDPS       (DX), Z8, Z8
-	VADDPS       64(DX), Z9, Z9
-	ADDQ         CX, DX
-	VADDPS       (DX), Z10, Z10
-	VADDPS       64(DX), Z11, Z11
-	ADDQ         CX, DX
-	VADDPS       (DX), Z12, Z12
-	VADDPS       64(DX), Z13, Z13
-	ADDQ         CX, DX
-	VADDPS       (DX), Z14, Z14
-	VADDPS       64(DX), Z15, Z15
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Z0, Z0
+	VADDPS       64(SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       64(SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       64(SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       64(SI), Z7, Z7
+	ADDQ         BX, SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       64(SI), Z9, Z9
+	ADDQ         BX, SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       64(SI), Z11, Z11
+	ADDQ         BX, SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       64(SI), Z13, Z13
+	ADDQ         BX, SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       64(SI), Z15, Z15
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, (AX)
-	VMOVUPS Z9, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, (AX)
-	VMOVUPS Z11, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, (AX)
-	VMOVUPS Z15, 64(AX)
-	ADDQ    CX, AX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmZ12x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmZ12x16(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·sgemmZ12x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	LEAQ       (SI)(DX*2), DI
-	ADDQ       DX, DI
-	MOVQ       aStep+24(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       b+32(FP), R9
-	MOVQ       bStep+40(FP), R10
-	SHLQ       $0x02, R10
+TEXT ·sgemmZ12x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	LEAQ       (R9)(SI*2), R10
+	ADDQ       SI, R10
+	MOVQ       aStep+24(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       b+32(FP), R12
+	MOVQ       bStep+40(FP), R13
+	SHLQ       $0x02, R13
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -949,145 +1044,154 @@ TEXT ·sgemmZ12x16(SB), NOSPLIT, $0-65
 	VXORPS     Z9, Z9, Z9
 	VXORPS     Z10, Z10, Z10
 	VXORPS     Z11, Z11, Z11
-	MOVQ       cRow+56(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       c+48(FP), R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
+	MOVQ       cRow+56(FP), R14
+	SHLQ       $0x02, R14
+	MOVQ       CX, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
 
 step:
-	VMOVUPS      (R9), Z12
-	VBROADCASTSS (CX), Z13
-	VFMADD231PS  Z12, Z13, Z0
-	VBROADCASTSS (CX)(DX*1), Z13
-	VFMADD231PS  Z12, Z13, Z1
-	VBROADCASTSS (CX)(DX*2), Z13
-	VFMADD231PS  Z12, Z13, Z2
-	VBROADCASTSS (BX), Z13
-	VFMADD231PS  Z12, Z13, Z3
-	VBROADCASTSS (BX)(DX*1), Z13
-	VFMADD231PS  Z12, Z13, Z4
-	VBROADCASTSS (BX)(DX*2), Z13
-	VFMADD231PS  Z12, Z13, Z5
-	VBROADCASTSS (SI), Z13
-	VFMADD231PS  Z12, Z13, Z6
-	VBROADCASTSS (SI)(DX*1), Z13
-	VFMADD231PS  Z12, Z13, Z7
-	VBROADCASTSS (SI)(DX*2), Z13
-	VFMADD231PS  Z12, Z13, Z8
+	VMOVUPS      (R12), Z12
 	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (DI)(SI*1), Z13
+	VFMADD231PS  Z12, Z13, Z1
+	VBROADCASTSS (DI)(SI*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R8), Z13
+	VFMADD231PS  Z12, Z13, Z3
+	VBROADCASTSS (R8)(SI*1), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R8)(SI*2), Z13
+	VFMADD231PS  Z12, Z13, Z5
+	VBROADCASTSS (R9), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R9)(SI*1), Z13
+	VFMADD231PS  Z12, Z13, Z7
+	VBROADCASTSS (R9)(SI*2), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (R10), Z13
 	VFMADD231PS  Z12, Z13, Z9
-	VBROADCASTSS (DI)(DX*1), Z13
+	VBROADCASTSS (R10)(SI*1), Z13
 	VFMADD231PS  Z12, Z13, Z10
-	VBROADCASTSS (DI)(DX*2), Z13
+	VBROADCASTSS (R10)(SI*2), Z13
 	VFMADD231PS  Z12, Z13, Z11
-	ADDQ         R8, CX
-	ADDQ         R8, BX
-	ADDQ         R8, SI
-	ADDQ         R8, DI
-	ADDQ         R10, R9
-	DECQ         AX
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R13, R12
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Z0, Z0
-	ADDQ         CX, DX
-	VADDPS       (DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPS       (DX), Z2, Z2
-	ADDQ         CX, DX
-	VADDPS       (DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPS       (DX), Z4, Z4
-	ADDQ         CX, DX
-	VADDPS       (DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPS       (DX), Z6, Z6
-	ADDQ         CX, DX
-	VADDPS       (DX), Z7, Z7
-	ADDQ         CX, DX
-	VADDPS       (DX), Z8, Z8
-	ADDQ         CX, DX
-	VADDPS       (DX), Z9, Z9
-	ADDQ         CX, DX
-	VADDPS       (DX), Z10, Z10
-	ADDQ         CX, DX
-	VADDPS       (DX), Z11, Z11
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPS       (SI), Z0, Z0
+	ADDQ         BX, SI
+	VADDPS       (SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPS       (SI), Z2, Z2
+	ADDQ         BX, SI
+	VADDPS       (SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPS       (SI), Z4, Z4
+	ADDQ         BX, SI
+	VADDPS       (SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPS       (SI), Z6, Z6
+	ADDQ         BX, SI
+	VADDPS       (SI), Z7, Z7
+	ADDQ         BX, SI
+	VADDPS       (SI), Z8, Z8
+	ADDQ         BX, SI
+	VADDPS       (SI), Z9, Z9
+	ADDQ         BX, SI
+	VADDPS       (SI), Z10, Z10
+	ADDQ         BX, SI
+	VADDPS       (SI), Z11, Z11
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Z0, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z3, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z5, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z7, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z9, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, (AX)
-	ADDQ    CX, AX
-	VMOVUPS Z11, (AX)
-	ADDQ    CX, AX
+	VMOVUPS Z0, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z10, (CX)
+	ADDQ    BX, CX
+	VMOVUPS Z11, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func sgemmZ12x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool)
+// func sgemmZ12x32(k int, a *float32, aRow int, aStep int, b *float32, bStep int, c *float32, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·sgemmZ12x32(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x02, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	LEAQ       (SI)(DX*2), DI
-	ADDQ       DX, DI
-	MOVQ       aStep+24(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       b+32(FP), R9
-	MOVQ       bStep+40(FP), R10
-	SHLQ       $0x02, R10
+TEXT ·sgemmZ12x32(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	LEAQ       (R9)(SI*2), R10
+	ADDQ       SI, R10
+	MOVQ       aStep+24(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       b+32(FP), R12
+	MOVQ       bStep+40(FP), R13
+	SHLQ       $0x02, R13
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -1112,376 +1216,412 @@ TEXT ·sgemmZ12x32(SB), NOSPLIT, $0-65
 	VXORPS     Z21, Z21, Z21
 	VXORPS     Z22, Z22, Z22
 	VXORPS     Z23, Z23, Z23
-	MOVQ       cRow+56(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       c+48(FP), R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
+	MOVQ       cRow+56(FP), R14
+	SHLQ       $0x02, R14
+	MOVQ       CX, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
 
 step:
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
-	VBROADCASTSS (CX), Z26
+	VMOVUPS      (R12), Z24
+	VMOVUPS      64(R12), Z25
+	VBROADCASTSS (DI), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
-	VBROADCASTSS (CX)(DX*1), Z26
+	VBROADCASTSS (DI)(SI*1), Z26
 	VFMADD231PS  Z24, Z26, Z2
 	VFMADD231PS  Z25, Z26, Z3
-	VBROADCASTSS (CX)(DX*2), Z26
+	VBROADCASTSS (DI)(SI*2), Z26
 	VFMADD231PS  Z24, Z26, Z4
 	VFMADD231PS  Z25, Z26, Z5
-	VBROADCASTSS (BX), Z26
+	VBROADCASTSS (R8), Z26
 	VFMADD231PS  Z24, Z26, Z6
 	VFMADD231PS  Z25, Z26, Z7
-	VBROADCASTSS (BX)(DX*1), Z26
+	VBROADCASTSS (R8)(SI*1), Z26
 	VFMADD231PS  Z24, Z26, Z8
 	VFMADD231PS  Z25, Z26, Z9
-	VBROADCASTSS (BX)(DX*2), Z26
+	VBROADCASTSS (R8)(SI*2), Z26
 	VFMADD231PS  Z24, Z26, Z10
 	VFMADD231PS  Z25, Z26, Z11
-	VBROADCASTSS (SI), Z26
+	VBROADCASTSS (R9), Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS (SI)(DX*1), Z26
+	VBROADCASTSS (R9)(SI*1), Z26
 	VFMADD231PS  Z24, Z26, Z14
 	VFMADD231PS  Z25, Z26, Z15
-	VBROADCASTSS (SI)(DX*2), Z26
+	VBROADCASTSS (R9)(SI*2), Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS (DI), Z26
+	VBROADCASTSS (R10), Z26
 	VFMADD231PS  Z24, Z26, Z18
 	VFMADD231PS  Z25, Z26, Z19
-	VBROADCASTSS (DI)(DX*1), Z26
+	VBROADCASTSS (R10)(SI*1), Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS (DI)(DX*2), Z26
+	VBROADCASTSS (R10)(SI*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         R8, CX
-	ADDQ         R8, BX
-	ADDQ         R8, SI
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R13, R12
+	DECQ         BX
+	JNZ          step
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x02, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
+	JZ           store
+	MOVQ         CX, SI
+	VADDPS       (SI), Z0, Z0
+	VADDPS       64(SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       64(SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       64(SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       64(SI), Z7, Z7
+	ADDQ         BX, SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       64(SI), Z9, Z9
+	ADDQ         BX, SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       64(SI), Z11, Z11
+	ADDQ         BX, SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       64(SI), Z13, Z13
+	ADDQ         BX, SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       64(SI), Z15, Z15
+	ADDQ         BX, SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       64(SI), Z17, Z17
+	ADDQ         BX, SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       64(SI), Z19, Z19
+	ADDQ         BX, SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       64(SI), Z21, Z21
+	ADDQ         BX, SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       64(SI), Z23, Z23
+	ADDQ         BX, SI
+
+store:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPS Z22, (CX)
+	VMOVUPS Z23, 64(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func dgemmY2x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·dgemmY2x4(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       AX, DI
+	MOVQ       aStep+24(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x03, R10
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x03, R11
+	MOVQ       CX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+
+step:
+	VMOVUPD      (R9), Y2
+	VBROADCASTSD (DI), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	VBROADCASTSD (DI)(SI*1), Y3
+	VFMADD231PD  Y2, Y3, Y1
 	ADDQ         R8, DI
 	ADDQ         R10, R9
-	DECQ         AX
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x02, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPS       (DX), Z0, Z0
-	VADDPS       64(DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPS       (DX), Z2, Z2
-	VADDPS       64(DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPS       (DX), Z4, Z4
-	VADDPS       64(DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPS       (DX), Z6, Z6
-	VADDPS       64(DX), Z7, Z7
-	ADDQ         CX, DX
-	VADDPS       (DX), Z8, Z8
-	VADDPS       64(DX), Z9, Z9
-	ADDQ         CX, DX
-	VADDPS       (DX), Z10, Z10
-	VADDPS       64(DX), Z11, Z11
-	ADDQ         CX, DX
-	VADDPS       (DX), Z12, Z12
-	VADDPS       64(DX), Z13, Z13
-	ADDQ         CX, DX
-	VADDPS       (DX), Z14, Z14
-	VADDPS       64(DX), Z15, Z15
-	ADDQ         CX, DX
-	VADDPS       (DX), Z16, Z16
-	VADDPS       64(DX), Z17, Z17
-	ADDQ         CX, DX
-	VADDPS       (DX), Z18, Z18
-	VADDPS       64(DX), Z19, Z19
-	ADDQ         CX, DX
-	VADDPS       (DX), Z20, Z20
-	VADDPS       64(DX), Z21, Z21
-	ADDQ         CX, DX
-	VADDPS       (DX), Z22, Z22
-	VADDPS       64(DX), Z23, Z23
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Y0, Y0
+	ADDQ         BX, SI
+	VADDPD       (SI), Y1, Y1
+	ADDQ         BX, SI
 
 store:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, (AX)
-	VMOVUPS Z9, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, (AX)
-	VMOVUPS Z11, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, (AX)
-	VMOVUPS Z15, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, (AX)
-	VMOVUPS Z17, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, (AX)
-	VMOVUPS Z19, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z20, (AX)
-	VMOVUPS Z21, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z22, (AX)
-	VMOVUPS Z23, 64(AX)
-	ADDQ    CX, AX
+	VMOVUPD Y0, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y1, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmY2x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmY2x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dgemmY2x4(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	MOVQ       aStep+24(FP), BX
-	SHLQ       $0x03, BX
-	MOVQ       b+32(FP), SI
-	MOVQ       bStep+40(FP), DI
-	SHLQ       $0x03, DI
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	MOVQ       cRow+56(FP), R8
+TEXT ·dgemmY2x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       AX, DI
+	MOVQ       aStep+24(FP), R8
 	SHLQ       $0x03, R8
-	MOVQ       c+48(FP), R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-
-step:
-	VMOVUPD      (SI), Y2
-	VBROADCASTSD (CX), Y3
-	VFMADD231PD  Y2, Y3, Y0
-	VBROADCASTSD (CX)(DX*1), Y3
-	VFMADD231PD  Y2, Y3, Y1
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
-	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
-	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Y0, Y0
-	ADDQ         CX, DX
-	VADDPD       (DX), Y1, Y1
-	ADDQ         CX, DX
-
-store:
-	VMOVUPD Y0, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y1, (AX)
-	ADDQ    CX, AX
-	VZEROUPPER
-	RET
-
-// func dgemmY2x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
-// Requires: AVX, FMA3, MMX+
-TEXT ·dgemmY2x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	MOVQ       aStep+24(FP), BX
-	SHLQ       $0x03, BX
-	MOVQ       b+32(FP), SI
-	MOVQ       bStep+40(FP), DI
-	SHLQ       $0x03, DI
+	MOVQ       b+32(FP), R9
+	MOVQ       bStep+40(FP), R10
+	SHLQ       $0x03, R10
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       cRow+56(FP), R8
-	SHLQ       $0x03, R8
-	MOVQ       c+48(FP), R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
+	MOVQ       cRow+56(FP), R11
+	SHLQ       $0x03, R11
+	MOVQ       CX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
 
 step:
-	VMOVUPD      (SI), Y4
-	VMOVUPD      32(SI), Y5
-	VBROADCASTSD (CX), Y6
+	VMOVUPD      (R9), Y4
+	VMOVUPD      32(R9), Y5
+	VBROADCASTSD (DI), Y6
 	VFMADD231PD  Y4, Y6, Y0
 	VFMADD231PD  Y5, Y6, Y1
-	VBROADCASTSD (CX)(DX*1), Y6
+	VBROADCASTSD (DI)(SI*1), Y6
 	VFMADD231PD  Y4, Y6, Y2
 	VFMADD231PD  Y5, Y6, Y3
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
+	ADDQ         R8, DI
+	ADDQ         R10, R9
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Y0, Y0
-	VADDPD       32(DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPD       (DX), Y2, Y2
-	VADDPD       32(DX), Y3, Y3
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Y0, Y0
+	VADDPD       32(SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPD       (SI), Y2, Y2
+	VADDPD       32(SI), Y3, Y3
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y2, (AX)
-	VMOVUPD Y3, 32(AX)
-	ADDQ    CX, AX
+	VMOVUPD Y0, (CX)
+	VMOVUPD Y1, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y2, (CX)
+	VMOVUPD Y3, 32(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmY4x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmY4x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dgemmY4x4(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·dgemmY4x4(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x03, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x03, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x03, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x03, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPD      (DI), Y4
-	VBROADCASTSD (CX), Y5
+	VMOVUPD      (R10), Y4
+	VBROADCASTSD (DI), Y5
 	VFMADD231PD  Y4, Y5, Y0
-	VBROADCASTSD (CX)(DX*1), Y5
+	VBROADCASTSD (DI)(SI*1), Y5
 	VFMADD231PD  Y4, Y5, Y1
-	VBROADCASTSD (CX)(DX*2), Y5
+	VBROADCASTSD (DI)(SI*2), Y5
 	VFMADD231PD  Y4, Y5, Y2
-	VBROADCASTSD (BX), Y5
+	VBROADCASTSD (R8), Y5
 	VFMADD231PD  Y4, Y5, Y3
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Y0, Y0
-	ADDQ         CX, DX
-	VADDPD       (DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPD       (DX), Y2, Y2
-	ADDQ         CX, DX
-	VADDPD       (DX), Y3, Y3
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Y0, Y0
+	ADDQ         BX, SI
+	VADDPD       (SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPD       (SI), Y2, Y2
+	ADDQ         BX, SI
+	VADDPD       (SI), Y3, Y3
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Y0, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y1, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y2, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y3, (AX)
-	ADDQ    CX, AX
+	VMOVUPD Y0, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y1, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y2, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y3, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmY4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmY4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dgemmY4x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·dgemmY4x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x03, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x03, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x03, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -1490,179 +1630,197 @@ TEXT ·dgemmY4x8(SB), NOSPLIT, $0-65
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x03, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPD      (DI), Y8
-	VMOVUPD      32(DI), Y9
-	VBROADCASTSD (CX), Y10
+	VMOVUPD      (R10), Y8
+	VMOVUPD      32(R10), Y9
+	VBROADCASTSD (DI), Y10
 	VFMADD231PD  Y8, Y10, Y0
 	VFMADD231PD  Y9, Y10, Y1
-	VBROADCASTSD (CX)(DX*1), Y10
+	VBROADCASTSD (DI)(SI*1), Y10
 	VFMADD231PD  Y8, Y10, Y2
 	VFMADD231PD  Y9, Y10, Y3
-	VBROADCASTSD (CX)(DX*2), Y10
+	VBROADCASTSD (DI)(SI*2), Y10
 	VFMADD231PD  Y8, Y10, Y4
 	VFMADD231PD  Y9, Y10, Y5
-	VBROADCASTSD (BX), Y10
+	VBROADCASTSD (R8), Y10
 	VFMADD231PD  Y8, Y10, Y6
 	VFMADD231PD  Y9, Y10, Y7
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Y0, Y0
-	VADDPD       32(DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPD       (DX), Y2, Y2
-	VADDPD       32(DX), Y3, Y3
-	ADDQ         CX, DX
-	VADDPD       (DX), Y4, Y4
-	VADDPD       32(DX), Y5, Y5
-	ADDQ         CX, DX
-	VADDPD       (DX), Y6, Y6
-	VADDPD       32(DX), Y7, Y7
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Y0, Y0
+	VADDPD       32(SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPD       (SI), Y2, Y2
+	VADDPD       32(SI), Y3, Y3
+	ADDQ         BX, SI
+	VADDPD       (SI), Y4, Y4
+	VADDPD       32(SI), Y5, Y5
+	ADDQ         BX, SI
+	VADDPD       (SI), Y6, Y6
+	VADDPD       32(SI), Y7, Y7
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y2, (AX)
-	VMOVUPD Y3, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y4, (AX)
-	VMOVUPD Y5, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y6, (AX)
-	VMOVUPD Y7, 32(AX)
-	ADDQ    CX, AX
+	VMOVUPD Y0, (CX)
+	VMOVUPD Y1, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y2, (CX)
+	VMOVUPD Y3, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y4, (CX)
+	VMOVUPD Y5, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y6, (CX)
+	VMOVUPD Y7, 32(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmY6x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmY6x4(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dgemmY6x4(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·dgemmY6x4(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x03, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x03, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x03, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x03, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPD      (DI), Y6
-	VBROADCASTSD (CX), Y7
+	VMOVUPD      (R10), Y6
+	VBROADCASTSD (DI), Y7
 	VFMADD231PD  Y6, Y7, Y0
-	VBROADCASTSD (CX)(DX*1), Y7
+	VBROADCASTSD (DI)(SI*1), Y7
 	VFMADD231PD  Y6, Y7, Y1
-	VBROADCASTSD (CX)(DX*2), Y7
+	VBROADCASTSD (DI)(SI*2), Y7
 	VFMADD231PD  Y6, Y7, Y2
-	VBROADCASTSD (BX), Y7
+	VBROADCASTSD (R8), Y7
 	VFMADD231PD  Y6, Y7, Y3
-	VBROADCASTSD (BX)(DX*1), Y7
+	VBROADCASTSD (R8)(SI*1), Y7
 	VFMADD231PD  Y6, Y7, Y4
-	VBROADCASTSD (BX)(DX*2), Y7
+	VBROADCASTSD (R8)(SI*2), Y7
 	VFMADD231PD  Y6, Y7, Y5
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Y0, Y0
-	ADDQ         CX, DX
-	VADDPD       (DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPD       (DX), Y2, Y2
-	ADDQ         CX, DX
-	VADDPD       (DX), Y3, Y3
-	ADDQ         CX, DX
-	VADDPD       (DX), Y4, Y4
-	ADDQ         CX, DX
-	VADDPD       (DX), Y5, Y5
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Y0, Y0
+	ADDQ         BX, SI
+	VADDPD       (SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPD       (SI), Y2, Y2
+	ADDQ         BX, SI
+	VADDPD       (SI), Y3, Y3
+	ADDQ         BX, SI
+	VADDPD       (SI), Y4, Y4
+	ADDQ         BX, SI
+	VADDPD       (SI), Y5, Y5
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Y0, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y1, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y2, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y3, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y4, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Y5, (AX)
-	ADDQ    CX, AX
+	VMOVUPD Y0, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y1, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y2, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y3, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y4, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Y5, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmY6x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmY6x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dgemmY6x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·dgemmY6x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x03, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x03, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x03, R11
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -1675,183 +1833,201 @@ TEXT ·dgemmY6x8(SB), NOSPLIT, $0-65
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x03, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPD      (DI), Y12
-	VMOVUPD      32(DI), Y13
-	VBROADCASTSD (CX), Y14
+	VMOVUPD      (R10), Y12
+	VMOVUPD      32(R10), Y13
+	VBROADCASTSD (DI), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
-	VBROADCASTSD (CX)(DX*1), Y14
+	VBROADCASTSD (DI)(SI*1), Y14
 	VFMADD231PD  Y12, Y14, Y2
 	VFMADD231PD  Y13, Y14, Y3
-	VBROADCASTSD (CX)(DX*2), Y14
+	VBROADCASTSD (DI)(SI*2), Y14
 	VFMADD231PD  Y12, Y14, Y4
 	VFMADD231PD  Y13, Y14, Y5
-	VBROADCASTSD (BX), Y14
+	VBROADCASTSD (R8), Y14
 	VFMADD231PD  Y12, Y14, Y6
 	VFMADD231PD  Y13, Y14, Y7
-	VBROADCASTSD (BX)(DX*1), Y14
+	VBROADCASTSD (R8)(SI*1), Y14
 	VFMADD231PD  Y12, Y14, Y8
 	VFMADD231PD  Y13, Y14, Y9
-	VBROADCASTSD (BX)(DX*2), Y14
+	VBROADCASTSD (R8)(SI*2), Y14
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Y0, Y0
-	VADDPD       32(DX), Y1, Y1
-	ADDQ         CX, DX
-	VADDPD       (DX), Y2, Y2
-	VADDPD       32(DX), Y3, Y3
-	ADDQ         CX, DX
-	VADDPD       (DX), Y4, Y4
-	VADDPD       32(DX), Y5, Y5
-	ADDQ         CX, DX
-	VADDPD       (DX), Y6, Y6
-	VADDPD       32(DX), Y7, Y7
-	ADDQ         CX, DX
-	VADDPD       (DX), Y8, Y8
-	VADDPD       32(DX), Y9, Y9
-	ADDQ         CX, DX
-	VADDPD       (DX), Y10, Y10
-	VADDPD       32(DX), Y11, Y11
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Y0, Y0
+	VADDPD       32(SI), Y1, Y1
+	ADDQ         BX, SI
+	VADDPD       (SI), Y2, Y2
+	VADDPD       32(SI), Y3, Y3
+	ADDQ         BX, SI
+	VADDPD       (SI), Y4, Y4
+	VADDPD       32(SI), Y5, Y5
+	ADDQ         BX, SI
+	VADDPD       (SI), Y6, Y6
+	VADDPD       32(SI), Y7, Y7
+	ADDQ         BX, SI
+	VADDPD       (SI), Y8, Y8
+	VADDPD       32(SI), Y9, Y9
+	ADDQ         BX, SI
+	VADDPD       (SI), Y10, Y10
+	VADDPD       32(SI), Y11, Y11
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y2, (AX)
-	VMOVUPD Y3, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y4, (AX)
-	VMOVUPD Y5, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y6, (AX)
-	VMOVUPD Y7, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y8, (AX)
-	VMOVUPD Y9, 32(AX)
-	ADDQ    CX, AX
-	VMOVUPD Y10, (AX)
-	VMOVUPD Y11, 32(AX)
-	ADDQ    CX, AX
+	VMOVUPD Y0, (CX)
+	VMOVUPD Y1, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y2, (CX)
+	VMOVUPD Y3, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y4, (CX)
+	VMOVUPD Y5, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y6, (CX)
+	VMOVUPD Y7, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y8, (CX)
+	VMOVUPD Y9, 32(CX)
+	ADDQ    BX, CX
+	VMOVUPD Y10, (CX)
+	VMOVUPD Y11, 32(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmZ4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmZ4x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·dgemmZ4x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·dgemmZ4x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x03, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x03, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x03, R11
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
 	VXORPS     Z3, Z3, Z3
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x03, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPD      (DI), Z4
-	VBROADCASTSD (CX), Z5
+	VMOVUPD      (R10), Z4
+	VBROADCASTSD (DI), Z5
 	VFMADD231PD  Z4, Z5, Z0
-	VBROADCASTSD (CX)(DX*1), Z5
+	VBROADCASTSD (DI)(SI*1), Z5
 	VFMADD231PD  Z4, Z5, Z1
-	VBROADCASTSD (CX)(DX*2), Z5
+	VBROADCASTSD (DI)(SI*2), Z5
 	VFMADD231PD  Z4, Z5, Z2
-	VBROADCASTSD (BX), Z5
+	VBROADCASTSD (R8), Z5
 	VFMADD231PD  Z4, Z5, Z3
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Z0, Z0
-	ADDQ         CX, DX
-	VADDPD       (DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPD       (DX), Z2, Z2
-	ADDQ         CX, DX
-	VADDPD       (DX), Z3, Z3
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Z0, Z0
+	ADDQ         BX, SI
+	VADDPD       (SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPD       (SI), Z2, Z2
+	ADDQ         BX, SI
+	VADDPD       (SI), Z3, Z3
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Z0, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z1, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z2, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z3, (AX)
-	ADDQ    CX, AX
+	VMOVUPD Z0, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z1, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z2, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z3, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmZ4x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmZ4x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·dgemmZ4x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	MOVQ       aStep+24(FP), SI
+TEXT ·dgemmZ4x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
 	SHLQ       $0x03, SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bStep+40(FP), R8
-	SHLQ       $0x03, R8
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	MOVQ       aStep+24(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       b+32(FP), R10
+	MOVQ       bStep+40(FP), R11
+	SHLQ       $0x03, R11
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -1860,94 +2036,103 @@ TEXT ·dgemmZ4x16(SB), NOSPLIT, $0-65
 	VXORPS     Z5, Z5, Z5
 	VXORPS     Z6, Z6, Z6
 	VXORPS     Z7, Z7, Z7
-	MOVQ       cRow+56(FP), R9
-	SHLQ       $0x03, R9
-	MOVQ       c+48(FP), R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
+	MOVQ       cRow+56(FP), R12
+	SHLQ       $0x03, R12
+	MOVQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
 
 step:
-	VMOVUPD      (DI), Z8
-	VMOVUPD      64(DI), Z9
-	VBROADCASTSD (CX), Z10
+	VMOVUPD      (R10), Z8
+	VMOVUPD      64(R10), Z9
+	VBROADCASTSD (DI), Z10
 	VFMADD231PD  Z8, Z10, Z0
 	VFMADD231PD  Z9, Z10, Z1
-	VBROADCASTSD (CX)(DX*1), Z10
+	VBROADCASTSD (DI)(SI*1), Z10
 	VFMADD231PD  Z8, Z10, Z2
 	VFMADD231PD  Z9, Z10, Z3
-	VBROADCASTSD (CX)(DX*2), Z10
+	VBROADCASTSD (DI)(SI*2), Z10
 	VFMADD231PD  Z8, Z10, Z4
 	VFMADD231PD  Z9, Z10, Z5
-	VBROADCASTSD (BX), Z10
+	VBROADCASTSD (R8), Z10
 	VFMADD231PD  Z8, Z10, Z6
 	VFMADD231PD  Z9, Z10, Z7
-	ADDQ         SI, CX
-	ADDQ         SI, BX
-	ADDQ         R8, DI
-	DECQ         AX
+	ADDQ         R9, DI
+	ADDQ         R9, R8
+	ADDQ         R11, R10
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Z0, Z0
-	VADDPD       64(DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPD       (DX), Z2, Z2
-	VADDPD       64(DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPD       (DX), Z4, Z4
-	VADDPD       64(DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPD       (DX), Z6, Z6
-	VADDPD       64(DX), Z7, Z7
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Z0, Z0
+	VADDPD       64(SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPD       (SI), Z2, Z2
+	VADDPD       64(SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPD       (SI), Z4, Z4
+	VADDPD       64(SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPD       (SI), Z6, Z6
+	VADDPD       64(SI), Z7, Z7
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z2, (AX)
-	VMOVUPD Z3, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z4, (AX)
-	VMOVUPD Z5, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z6, (AX)
-	VMOVUPD Z7, 64(AX)
-	ADDQ    CX, AX
+	VMOVUPD Z0, (CX)
+	VMOVUPD Z1, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z2, (CX)
+	VMOVUPD Z3, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z4, (CX)
+	VMOVUPD Z5, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z6, (CX)
+	VMOVUPD Z7, 64(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmZ8x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmZ8x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·dgemmZ8x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	MOVQ       aStep+24(FP), DI
-	SHLQ       $0x03, DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bStep+40(FP), R9
-	SHLQ       $0x03, R9
+TEXT ·dgemmZ8x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	MOVQ       aStep+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bStep+40(FP), R12
+	SHLQ       $0x03, R12
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -1956,110 +2141,119 @@ TEXT ·dgemmZ8x8(SB), NOSPLIT, $0-65
 	VXORPS     Z5, Z5, Z5
 	VXORPS     Z6, Z6, Z6
 	VXORPS     Z7, Z7, Z7
-	MOVQ       cRow+56(FP), R10
-	SHLQ       $0x03, R10
-	MOVQ       c+48(FP), R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
+	MOVQ       cRow+56(FP), R13
+	SHLQ       $0x03, R13
+	MOVQ       CX, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
 
 step:
-	VMOVUPD      (R8), Z8
-	VBROADCASTSD (CX), Z9
+	VMOVUPD      (R11), Z8
+	VBROADCASTSD (DI), Z9
 	VFMADD231PD  Z8, Z9, Z0
-	VBROADCASTSD (CX)(DX*1), Z9
+	VBROADCASTSD (DI)(SI*1), Z9
 	VFMADD231PD  Z8, Z9, Z1
-	VBROADCASTSD (CX)(DX*2), Z9
+	VBROADCASTSD (DI)(SI*2), Z9
 	VFMADD231PD  Z8, Z9, Z2
-	VBROADCASTSD (BX), Z9
+	VBROADCASTSD (R8), Z9
 	VFMADD231PD  Z8, Z9, Z3
-	VBROADCASTSD (BX)(DX*1), Z9
+	VBROADCASTSD (R8)(SI*1), Z9
 	VFMADD231PD  Z8, Z9, Z4
-	VBROADCASTSD (BX)(DX*2), Z9
+	VBROADCASTSD (R8)(SI*2), Z9
 	VFMADD231PD  Z8, Z9, Z5
-	VBROADCASTSD (SI), Z9
+	VBROADCASTSD (R9), Z9
 	VFMADD231PD  Z8, Z9, Z6
-	VBROADCASTSD (SI)(DX*1), Z9
+	VBROADCASTSD (R9)(SI*1), Z9
 	VFMADD231PD  Z8, Z9, Z7
-	ADDQ         DI, CX
-	ADDQ         DI, BX
-	ADDQ         DI, SI
-	ADDQ         R9, R8
-	DECQ         AX
+	ADDQ         R10, DI
+	ADDQ         R10, R8
+	ADDQ         R10, R9
+	ADDQ         R12, R11
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Z0, Z0
-	ADDQ         CX, DX
-	VADDPD       (DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPD       (DX), Z2, Z2
-	ADDQ         CX, DX
-	VADDPD       (DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPD       (DX), Z4, Z4
-	ADDQ         CX, DX
-	VADDPD       (DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPD       (DX), Z6, Z6
-	ADDQ         CX, DX
-	VADDPD       (DX), Z7, Z7
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Z0, Z0
+	ADDQ         BX, SI
+	VADDPD       (SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPD       (SI), Z2, Z2
+	ADDQ         BX, SI
+	VADDPD       (SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPD       (SI), Z4, Z4
+	ADDQ         BX, SI
+	VADDPD       (SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPD       (SI), Z6, Z6
+	ADDQ         BX, SI
+	VADDPD       (SI), Z7, Z7
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Z0, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z1, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z2, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z3, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z4, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z5, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z6, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z7, (AX)
-	ADDQ    CX, AX
+	VMOVUPD Z0, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z1, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z2, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z3, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z4, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z5, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z6, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z7, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmZ8x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmZ8x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·dgemmZ8x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	MOVQ       aStep+24(FP), DI
-	SHLQ       $0x03, DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bStep+40(FP), R9
-	SHLQ       $0x03, R9
+TEXT ·dgemmZ8x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	MOVQ       aStep+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bStep+40(FP), R12
+	SHLQ       $0x03, R12
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -2076,145 +2270,154 @@ TEXT ·dgemmZ8x16(SB), NOSPLIT, $0-65
 	VXORPS     Z13, Z13, Z13
 	VXORPS     Z14, Z14, Z14
 	VXORPS     Z15, Z15, Z15
-	MOVQ       cRow+56(FP), R10
-	SHLQ       $0x03, R10
-	MOVQ       c+48(FP), R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
+	MOVQ       cRow+56(FP), R13
+	SHLQ       $0x03, R13
+	MOVQ       CX, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
 
 step:
-	VMOVUPD      (R8), Z16
-	VMOVUPD      64(R8), Z17
-	VBROADCASTSD (CX), Z18
+	VMOVUPD      (R11), Z16
+	VMOVUPD      64(R11), Z17
+	VBROADCASTSD (DI), Z18
 	VFMADD231PD  Z16, Z18, Z0
 	VFMADD231PD  Z17, Z18, Z1
-	VBROADCASTSD (CX)(DX*1), Z18
+	VBROADCASTSD (DI)(SI*1), Z18
 	VFMADD231PD  Z16, Z18, Z2
 	VFMADD231PD  Z17, Z18, Z3
-	VBROADCASTSD (CX)(DX*2), Z18
+	VBROADCASTSD (DI)(SI*2), Z18
 	VFMADD231PD  Z16, Z18, Z4
 	VFMADD231PD  Z17, Z18, Z5
-	VBROADCASTSD (BX), Z18
+	VBROADCASTSD (R8), Z18
 	VFMADD231PD  Z16, Z18, Z6
 	VFMADD231PD  Z17, Z18, Z7
-	VBROADCASTSD (BX)(DX*1), Z18
+	VBROADCASTSD (R8)(SI*1), Z18
 	VFMADD231PD  Z16, Z18, Z8
 	VFMADD231PD  Z17, Z18, Z9
-	VBROADCASTSD (BX)(DX*2), Z18
+	VBROADCASTSD (R8)(SI*2), Z18
 	VFMADD231PD  Z16, Z18, Z10
 	VFMADD231PD  Z17, Z18, Z11
-	VBROADCASTSD (SI), Z18
+	VBROADCASTSD (R9), Z18
 	VFMADD231PD  Z16, Z18, Z12
 	VFMADD231PD  Z17, Z18, Z13
-	VBROADCASTSD (SI)(DX*1), Z18
+	VBROADCASTSD (R9)(SI*1), Z18
 	VFMADD231PD  Z16, Z18, Z14
 	VFMADD231PD  Z17, Z18, Z15
-	ADDQ         DI, CX
-	ADDQ         DI, BX
-	ADDQ         DI, SI
-	ADDQ         R9, R8
-	DECQ         AX
+	ADDQ         R10, DI
+	ADDQ         R10, R8
+	ADDQ         R10, R9
+	ADDQ         R12, R11
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Z0, Z0
-	VADDPD       64(DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPD       (DX), Z2, Z2
-	VADDPD       64(DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPD       (DX), Z4, Z4
-	VADDPD       64(DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPD       (DX), Z6, Z6
-	VADDPD       64(DX), Z7, Z7
-	ADDQ         CX, DX
-	VADDPD       (DX), Z8, Z8
-	VADDPD       64(DX), Z9, Z9
-	ADDQ         CX, DX
-	VADDPD       (DX), Z10, Z10
-	VADDPD       64(DX), Z11, Z11
-	ADDQ         CX, DX
-	VADDPD       (DX), Z12, Z12
-	VADDPD       64(DX), Z13, Z13
-	ADDQ         CX, DX
-	VADDPD       (DX), Z14, Z14
-	VADDPD       64(DX), Z15, Z15
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Z0, Z0
+	VADDPD       64(SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPD       (SI), Z2, Z2
+	VADDPD       64(SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPD       (SI), Z4, Z4
+	VADDPD       64(SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPD       (SI), Z6, Z6
+	VADDPD       64(SI), Z7, Z7
+	ADDQ         BX, SI
+	VADDPD       (SI), Z8, Z8
+	VADDPD       64(SI), Z9, Z9
+	ADDQ         BX, SI
+	VADDPD       (SI), Z10, Z10
+	VADDPD       64(SI), Z11, Z11
+	ADDQ         BX, SI
+	VADDPD       (SI), Z12, Z12
+	VADDPD       64(SI), Z13, Z13
+	ADDQ         BX, SI
+	VADDPD       (SI), Z14, Z14
+	VADDPD       64(SI), Z15, Z15
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z2, (AX)
-	VMOVUPD Z3, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z4, (AX)
-	VMOVUPD Z5, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z6, (AX)
-	VMOVUPD Z7, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z8, (AX)
-	VMOVUPD Z9, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z10, (AX)
-	VMOVUPD Z11, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z12, (AX)
-	VMOVUPD Z13, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z14, (AX)
-	VMOVUPD Z15, 64(AX)
-	ADDQ    CX, AX
+	VMOVUPD Z0, (CX)
+	VMOVUPD Z1, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z2, (CX)
+	VMOVUPD Z3, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z4, (CX)
+	VMOVUPD Z5, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z6, (CX)
+	VMOVUPD Z7, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z8, (CX)
+	VMOVUPD Z9, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z10, (CX)
+	VMOVUPD Z11, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z12, (CX)
+	VMOVUPD Z13, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z14, (CX)
+	VMOVUPD Z15, 64(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmZ12x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmZ12x8(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·dgemmZ12x8(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	LEAQ       (SI)(DX*2), DI
-	ADDQ       DX, DI
-	MOVQ       aStep+24(FP), R8
-	SHLQ       $0x03, R8
-	MOVQ       b+32(FP), R9
-	MOVQ       bStep+40(FP), R10
-	SHLQ       $0x03, R10
+TEXT ·dgemmZ12x8(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	LEAQ       (R9)(SI*2), R10
+	ADDQ       SI, R10
+	MOVQ       aStep+24(FP), R11
+	SHLQ       $0x03, R11
+	MOVQ       b+32(FP), R12
+	MOVQ       bStep+40(FP), R13
+	SHLQ       $0x03, R13
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -2227,145 +2430,154 @@ TEXT ·dgemmZ12x8(SB), NOSPLIT, $0-65
 	VXORPS     Z9, Z9, Z9
 	VXORPS     Z10, Z10, Z10
 	VXORPS     Z11, Z11, Z11
-	MOVQ       cRow+56(FP), R11
-	SHLQ       $0x03, R11
-	MOVQ       c+48(FP), R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
+	MOVQ       cRow+56(FP), R14
+	SHLQ       $0x03, R14
+	MOVQ       CX, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	ADDQ       R14, R15
 
 step:
-	VMOVUPD      (R9), Z12
-	VBROADCASTSD (CX), Z13
-	VFMADD231PD  Z12, Z13, Z0
-	VBROADCASTSD (CX)(DX*1), Z13
-	VFMADD231PD  Z12, Z13, Z1
-	VBROADCASTSD (CX)(DX*2), Z13
-	VFMADD231PD  Z12, Z13, Z2
-	VBROADCASTSD (BX), Z13
-	VFMADD231PD  Z12, Z13, Z3
-	VBROADCASTSD (BX)(DX*1), Z13
-	VFMADD231PD  Z12, Z13, Z4
-	VBROADCASTSD (BX)(DX*2), Z13
-	VFMADD231PD  Z12, Z13, Z5
-	VBROADCASTSD (SI), Z13
-	VFMADD231PD  Z12, Z13, Z6
-	VBROADCASTSD (SI)(DX*1), Z13
-	VFMADD231PD  Z12, Z13, Z7
-	VBROADCASTSD (SI)(DX*2), Z13
-	VFMADD231PD  Z12, Z13, Z8
+	VMOVUPD      (R12), Z12
 	VBROADCASTSD (DI), Z13
+	VFMADD231PD  Z12, Z13, Z0
+	VBROADCASTSD (DI)(SI*1), Z13
+	VFMADD231PD  Z12, Z13, Z1
+	VBROADCASTSD (DI)(SI*2), Z13
+	VFMADD231PD  Z12, Z13, Z2
+	VBROADCASTSD (R8), Z13
+	VFMADD231PD  Z12, Z13, Z3
+	VBROADCASTSD (R8)(SI*1), Z13
+	VFMADD231PD  Z12, Z13, Z4
+	VBROADCASTSD (R8)(SI*2), Z13
+	VFMADD231PD  Z12, Z13, Z5
+	VBROADCASTSD (R9), Z13
+	VFMADD231PD  Z12, Z13, Z6
+	VBROADCASTSD (R9)(SI*1), Z13
+	VFMADD231PD  Z12, Z13, Z7
+	VBROADCASTSD (R9)(SI*2), Z13
+	VFMADD231PD  Z12, Z13, Z8
+	VBROADCASTSD (R10), Z13
 	VFMADD231PD  Z12, Z13, Z9
-	VBROADCASTSD (DI)(DX*1), Z13
+	VBROADCASTSD (R10)(SI*1), Z13
 	VFMADD231PD  Z12, Z13, Z10
-	VBROADCASTSD (DI)(DX*2), Z13
+	VBROADCASTSD (R10)(SI*2), Z13
 	VFMADD231PD  Z12, Z13, Z11
-	ADDQ         R8, CX
-	ADDQ         R8, BX
-	ADDQ         R8, SI
-	ADDQ         R8, DI
-	ADDQ         R10, R9
-	DECQ         AX
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R13, R12
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Z0, Z0
-	ADDQ         CX, DX
-	VADDPD       (DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPD       (DX), Z2, Z2
-	ADDQ         CX, DX
-	VADDPD       (DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPD       (DX), Z4, Z4
-	ADDQ         CX, DX
-	VADDPD       (DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPD       (DX), Z6, Z6
-	ADDQ         CX, DX
-	VADDPD       (DX), Z7, Z7
-	ADDQ         CX, DX
-	VADDPD       (DX), Z8, Z8
-	ADDQ         CX, DX
-	VADDPD       (DX), Z9, Z9
-	ADDQ         CX, DX
-	VADDPD       (DX), Z10, Z10
-	ADDQ         CX, DX
-	VADDPD       (DX), Z11, Z11
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Z0, Z0
+	ADDQ         BX, SI
+	VADDPD       (SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPD       (SI), Z2, Z2
+	ADDQ         BX, SI
+	VADDPD       (SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPD       (SI), Z4, Z4
+	ADDQ         BX, SI
+	VADDPD       (SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPD       (SI), Z6, Z6
+	ADDQ         BX, SI
+	VADDPD       (SI), Z7, Z7
+	ADDQ         BX, SI
+	VADDPD       (SI), Z8, Z8
+	ADDQ         BX, SI
+	VADDPD       (SI), Z9, Z9
+	ADDQ         BX, SI
+	VADDPD       (SI), Z10, Z10
+	ADDQ         BX, SI
+	VADDPD       (SI), Z11, Z11
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Z0, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z1, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z2, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z3, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z4, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z5, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z6, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z7, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z8, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z9, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z10, (AX)
-	ADDQ    CX, AX
-	VMOVUPD Z11, (AX)
-	ADDQ    CX, AX
+	VMOVUPD Z0, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z1, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z2, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z3, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z4, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z5, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z6, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z7, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z8, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z9, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z10, (CX)
+	ADDQ    BX, CX
+	VMOVUPD Z11, (CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET
 
-// func dgemmZ12x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool)
+// func dgemmZ12x16(k int, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, cRow int, add bool, count int, aNext int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·dgemmZ12x16(SB), NOSPLIT, $0-65
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       aRow+16(FP), DX
-	SHLQ       $0x03, DX
-	LEAQ       (CX)(DX*2), BX
-	ADDQ       DX, BX
-	LEAQ       (BX)(DX*2), SI
-	ADDQ       DX, SI
-	LEAQ       (SI)(DX*2), DI
-	ADDQ       DX, DI
-	MOVQ       aStep+24(FP), R8
-	SHLQ       $0x03, R8
-	MOVQ       b+32(FP), R9
-	MOVQ       bStep+40(FP), R10
-	SHLQ       $0x03, R10
+TEXT ·dgemmZ12x16(SB), NOSPLIT, $0-88
+	MOVQ a+8(FP), AX
+	MOVQ c+48(FP), CX
+	MOVQ count+72(FP), DX
+
+block:
+	MOVQ       k+0(FP), BX
+	MOVQ       aRow+16(FP), SI
+	SHLQ       $0x03, SI
+	MOVQ       AX, DI
+	LEAQ       (DI)(SI*2), R8
+	ADDQ       SI, R8
+	LEAQ       (R8)(SI*2), R9
+	ADDQ       SI, R9
+	LEAQ       (R9)(SI*2), R10
+	ADDQ       SI, R10
+	MOVQ       aStep+24(FP), R11
+	SHLQ       $0x03, R11
+	MOVQ       b+32(FP), R12
+	MOVQ       bStep+40(FP), R13
+	SHLQ       $0x03, R13
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -2390,172 +2602,176 @@ TEXT ·dgemmZ12x16(SB), NOSPLIT, $0-65
 	VXORPS     Z21, Z21, Z21
 	VXORPS     Z22, Z22, Z22
 	VXORPS     Z23, Z23, Z23
-	MOVQ       cRow+56(FP), R11
-	SHLQ       $0x03, R11
-	MOVQ       c+48(FP), R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
+	MOVQ       cRow+56(FP), R14
+	SHLQ       $0x03, R14
+	MOVQ       CX, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R14, R15
 
 step:
-	VMOVUPD      (R9), Z24
-	VMOVUPD      64(R9), Z25
-	VBROADCASTSD (CX), Z26
+	VMOVUPD      (R12), Z24
+	VMOVUPD      64(R12), Z25
+	VBROADCASTSD (DI), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
-	VBROADCASTSD (CX)(DX*1), Z26
+	VBROADCASTSD (DI)(SI*1), Z26
 	VFMADD231PD  Z24, Z26, Z2
 	VFMADD231PD  Z25, Z26, Z3
-	VBROADCASTSD (CX)(DX*2), Z26
+	VBROADCASTSD (DI)(SI*2), Z26
 	VFMADD231PD  Z24, Z26, Z4
 	VFMADD231PD  Z25, Z26, Z5
-	VBROADCASTSD (BX), Z26
+	VBROADCASTSD (R8), Z26
 	VFMADD231PD  Z24, Z26, Z6
 	VFMADD231PD  Z25, Z26, Z7
-	VBROADCASTSD (BX)(DX*1), Z26
+	VBROADCASTSD (R8)(SI*1), Z26
 	VFMADD231PD  Z24, Z26, Z8
 	VFMADD231PD  Z25, Z26, Z9
-	VBROADCASTSD (BX)(DX*2), Z26
+	VBROADCASTSD (R8)(SI*2), Z26
 	VFMADD231PD  Z24, Z26, Z10
 	VFMADD231PD  Z25, Z26, Z11
-	VBROADCASTSD (SI), Z26
+	VBROADCASTSD (R9), Z26
 	VFMADD231PD  Z24, Z26, Z12
 	VFMADD231PD  Z25, Z26, Z13
-	VBROADCASTSD (SI)(DX*1), Z26
+	VBROADCASTSD (R9)(SI*1), Z26
 	VFMADD231PD  Z24, Z26, Z14
 	VFMADD231PD  Z25, Z26, Z15
-	VBROADCASTSD (SI)(DX*2), Z26
+	VBROADCASTSD (R9)(SI*2), Z26
 	VFMADD231PD  Z24, Z26, Z16
 	VFMADD231PD  Z25, Z26, Z17
-	VBROADCASTSD (DI), Z26
+	VBROADCASTSD (R10), Z26
 	VFMADD231PD  Z24, Z26, Z18
 	VFMADD231PD  Z25, Z26, Z19
-	VBROADCASTSD (DI)(DX*1), Z26
+	VBROADCASTSD (R10)(SI*1), Z26
 	VFMADD231PD  Z24, Z26, Z20
 	VFMADD231PD  Z25, Z26, Z21
-	VBROADCASTSD (DI)(DX*2), Z26
+	VBROADCASTSD (R10)(SI*2), Z26
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
-	ADDQ         R8, CX
-	ADDQ         R8, BX
-	ADDQ         R8, SI
-	ADDQ         R8, DI
-	ADDQ         R10, R9
-	DECQ         AX
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	ADDQ         R13, R12
+	DECQ         BX
 	JNZ          step
-	MOVQ         c+48(FP), AX
-	MOVQ         cRow+56(FP), CX
-	SHLQ         $0x03, CX
-	MOVB         add+64(FP), DL
-	TESTB        DL, DL
+	MOVQ         cRow+56(FP), BX
+	SHLQ         $0x03, BX
+	MOVB         add+64(FP), SI
+	TESTB        SI, SI
 	JZ           store
-	MOVQ         AX, DX
-	VADDPD       (DX), Z0, Z0
-	VADDPD       64(DX), Z1, Z1
-	ADDQ         CX, DX
-	VADDPD       (DX), Z2, Z2
-	VADDPD       64(DX), Z3, Z3
-	ADDQ         CX, DX
-	VADDPD       (DX), Z4, Z4
-	VADDPD       64(DX), Z5, Z5
-	ADDQ         CX, DX
-	VADDPD       (DX), Z6, Z6
-	VADDPD       64(DX), Z7, Z7
-	ADDQ         CX, DX
-	VADDPD       (DX), Z8, Z8
-	VADDPD       64(DX), Z9, Z9
-	ADDQ         CX, DX
-	VADDPD       (DX), Z10, Z10
-	VADDPD       64(DX), Z11, Z11
-	ADDQ         CX, DX
-	VADDPD       (DX), Z12, Z12
-	VADDPD       64(DX), Z13, Z13
-	ADDQ         CX, DX
-	VADDPD       (DX), Z14, Z14
-	VADDPD       64(DX), Z15, Z15
-	ADDQ         CX, DX
-	VADDPD       (DX), Z16, Z16
-	VADDPD       64(DX), Z17, Z17
-	ADDQ         CX, DX
-	VADDPD       (DX), Z18, Z18
-	VADDPD       64(DX), Z19, Z19
-	ADDQ         CX, DX
-	VADDPD       (DX), Z20, Z20
-	VADDPD       64(DX), Z21, Z21
-	ADDQ         CX, DX
-	VADDPD       (DX), Z22, Z22
-	VADDPD       64(DX), Z23, Z23
-	ADDQ         CX, DX
+	MOVQ         CX, SI
+	VADDPD       (SI), Z0, Z0
+	VADDPD       64(SI), Z1, Z1
+	ADDQ         BX, SI
+	VADDPD       (SI), Z2, Z2
+	VADDPD       64(SI), Z3, Z3
+	ADDQ         BX, SI
+	VADDPD       (SI), Z4, Z4
+	VADDPD       64(SI), Z5, Z5
+	ADDQ         BX, SI
+	VADDPD       (SI), Z6, Z6
+	VADDPD       64(SI), Z7, Z7
+	ADDQ         BX, SI
+	VADDPD       (SI), Z8, Z8
+	VADDPD       64(SI), Z9, Z9
+	ADDQ         BX, SI
+	VADDPD       (SI), Z10, Z10
+	VADDPD       64(SI), Z11, Z11
+	ADDQ         BX, SI
+	VADDPD       (SI), Z12, Z12
+	VADDPD       64(SI), Z13, Z13
+	ADDQ         BX, SI
+	VADDPD       (SI), Z14, Z14
+	VADDPD       64(SI), Z15, Z15
+	ADDQ         BX, SI
+	VADDPD       (SI), Z16, Z16
+	VADDPD       64(SI), Z17, Z17
+	ADDQ         BX, SI
+	VADDPD       (SI), Z18, Z18
+	VADDPD       64(SI), Z19, Z19
+	ADDQ         BX, SI
+	VADDPD       (SI), Z20, Z20
+	VADDPD       64(SI), Z21, Z21
+	ADDQ         BX, SI
+	VADDPD       (SI), Z22, Z22
+	VADDPD       64(SI), Z23, Z23
+	ADDQ         BX, SI
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z2, (AX)
-	VMOVUPD Z3, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z4, (AX)
-	VMOVUPD Z5, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z6, (AX)
-	VMOVUPD Z7, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z8, (AX)
-	VMOVUPD Z9, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z10, (AX)
-	VMOVUPD Z11, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z12, (AX)
-	VMOVUPD Z13, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z14, (AX)
-	VMOVUPD Z15, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z16, (AX)
-	VMOVUPD Z17, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z18, (AX)
-	VMOVUPD Z19, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z20, (AX)
-	VMOVUPD Z21, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPD Z22, (AX)
-	VMOVUPD Z23, 64(AX)
-	ADDQ    CX, AX
+	VMOVUPD Z0, (CX)
+	VMOVUPD Z1, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z2, (CX)
+	VMOVUPD Z3, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z4, (CX)
+	VMOVUPD Z5, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z6, (CX)
+	VMOVUPD Z7, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z8, (CX)
+	VMOVUPD Z9, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z10, (CX)
+	VMOVUPD Z11, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z12, (CX)
+	VMOVUPD Z13, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z14, (CX)
+	VMOVUPD Z15, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z16, (CX)
+	VMOVUPD Z17, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z18, (CX)
+	VMOVUPD Z19, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z20, (CX)
+	VMOVUPD Z21, 64(CX)
+	ADDQ    BX, CX
+	VMOVUPD Z22, (CX)
+	VMOVUPD Z23, 64(CX)
+	ADDQ    BX, CX
+	MOVQ    aNext+80(FP), BX
+	SHLQ    $0x03, BX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET

@@ -35,15 +35,15 @@ func Levels() []Level {
 type kernels struct {
 	gonum.Implementation
 
-	level     Level
-	gemm32    *gemm[float32]
-	gemm64    *gemm[float64]
-	dot32     dot[float32]
-	dot64     dot[float64]
-	vectors32 vectors[float32]
-	vectors64 vectors[float64]
-	sums32    summing[float32]
-	sums64    summing[float64]
+	level      Level
+	gemm32     *gemm[float32]
+	gemm64     *gemm[float64]
+	products32 vectorProducts[float32]
+	products64 vectorProducts[float64]
+	vectors32  vectors[float32]
+	vectors64  vectors[float64]
+	sums32     summing[float32]
+	sums64     summing[float64]
 
 	extremes32 extremes[float32]
 	extremes64 extremes[float64]

@@ -86,8 +86,8 @@ var avx2 = kernels{
 	casts:      casts{widenSingleY, narrowDoubleY},
 	choose32:   choose32Y,
 	choose64:   choose64Y,
-	dot32:      sDotY,
-	dot64:      dDotY,
+	products32: vectorProducts[float32]{sDotRowsY, sAddRowsY, 8},
+	products64: vectorProducts[float64]{dDotRowsY, dAddRowsY, 4},
 }
 
 var avx512 = kernels{
@@ -158,6 +158,6 @@ var avx512 = kernels{
 	casts:      casts{widenSingleZ, narrowDoubleZ},
 	choose32:   choose32Z,
 	choose64:   choose64Z,
-	dot32:      sDotZ,
-	dot64:      dDotZ,
+	products32: vectorProducts[float32]{sDotRowsZ, sAddRowsZ, 16},
+	products64: vectorProducts[float64]{dDotRowsZ, dAddRowsZ, 8},
 }

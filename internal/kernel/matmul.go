@@ -107,6 +107,11 @@ func matMul32(m, n, k int, a, b Matrix, c []float32) {
 			fast.Sgemv(blas.NoTrans, m, k, 1, buffer.As[float32](a.Data), a.Stride, buffer.As[float32](b.Data), 1, 0, c, 1)
 			return
 		}
+		if p := &active().products32; isRowTimesRows(m, b) && n%p.unit == 0 {
+			_, step := a.strides()
+			p.addRows(n, k, buffer.As[float32](a.Data), step, buffer.As[float32](b.Data), b.Stride, c)
+			return
+		}
 		fast.Sgemm(a.flag(), b.flag(), m, n, k, 1,
 			buffer.As[float32](a.Data), a.Stride, buffer.As[float32](b.Data), b.Stride, 0, c, n)
 		return
@@ -124,6 +129,11 @@ func matMul64(m, n, k int, a, b Matrix, c []float64) {
 	if fast, ok := fastBLAS64(active()); ok {
 		if isRowsTimesVector(n, a, b) {
 			fast.Dgemv(blas.NoTrans, m, k, 1, buffer.As[float64](a.Data), a.Stride, buffer.As[float64](b.Data), 1, 0, c, 1)
+			return
+		}
+		if p := &active().products64; isRowTimesRows(m, b) && n%p.unit == 0 {
+			_, step := a.strides()
+			p.addRows(n, k, buffer.As[float64](a.Data), step, buffer.As[float64](b.Data), b.Stride, c)
 			return
 		}
 		fast.Dgemm(a.flag(), b.flag(), m, n, k, 1,

@@ -411,7 +411,7 @@ expDone:
 	RET
 
 // func sSquaresY(n int, x *float32, mean float64, sums *float64) float64
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·sSquaresY(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -425,9 +425,6 @@ TEXT ·sSquaresY(SB), NOSPLIT, $0-40
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	VXORPS       Y8, Y8, Y8
-	MOVQ         AX, DX
-	SHLQ         $0x02, DX
-	ADDQ         CX, DX
 
 lanes:
 	CMPQ        AX, $0x00000020
@@ -456,9 +453,6 @@ lanes:
 	VCVTPS2PD   112(CX), Y9
 	VSUBPD      Y0, Y9, Y9
 	VFMADD231PD Y9, Y9, Y8
-	PREFETCHT0  (DX)
-	PREFETCHT0  64(DX)
-	ADDQ        $0x00000080, DX
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, AX
 	JMP         lanes
@@ -1010,7 +1004,7 @@ expDone:
 	RET
 
 // func dSquaresY(n int, x *float64, mean float64, sums *float64) float64
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·dSquaresY(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -1024,9 +1018,6 @@ TEXT ·dSquaresY(SB), NOSPLIT, $0-40
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	VXORPS       Y8, Y8, Y8
-	MOVQ         AX, DX
-	SHLQ         $0x03, DX
-	ADDQ         CX, DX
 
 lanes:
 	CMPQ        AX, $0x00000020
@@ -1055,11 +1046,6 @@ lanes:
 	VMOVUPD     224(CX), Y9
 	VSUBPD      Y0, Y9, Y9
 	VFMADD231PD Y9, Y9, Y8
-	PREFETCHT0  (DX)
-	PREFETCHT0  64(DX)
-	PREFETCHT0  128(DX)
-	PREFETCHT0  192(DX)
-	ADDQ        $0x00000100, DX
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, AX
 	JMP         lanes
@@ -1470,7 +1456,7 @@ expDone:
 	RET
 
 // func sSquaresZ(n int, x *float32, mean float64, sums *float64) float64
-// Requires: AVX, AVX512DQ, AVX512F, MMX+, SSE2
+// Requires: AVX, AVX512DQ, AVX512F, SSE2
 TEXT ·sSquaresZ(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -1480,9 +1466,6 @@ TEXT ·sSquaresZ(SB), NOSPLIT, $0-40
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVQ         AX, DX
-	SHLQ         $0x02, DX
-	ADDQ         CX, DX
 
 lanes:
 	CMPQ        AX, $0x00000020
@@ -1499,9 +1482,6 @@ lanes:
 	VCVTPS2PD   96(CX), Z5
 	VSUBPD      Z0, Z5, Z5
 	VFMADD231PD Z5, Z5, Z4
-	PREFETCHT0  (DX)
-	PREFETCHT0  64(DX)
-	ADDQ        $0x00000080, DX
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, AX
 	JMP         lanes
@@ -1916,7 +1896,7 @@ expDone:
 	RET
 
 // func dSquaresZ(n int, x *float64, mean float64, sums *float64) float64
-// Requires: AVX, AVX512DQ, AVX512F, MMX+, SSE2
+// Requires: AVX, AVX512DQ, AVX512F, SSE2
 TEXT ·dSquaresZ(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -1926,9 +1906,6 @@ TEXT ·dSquaresZ(SB), NOSPLIT, $0-40
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVQ         AX, DX
-	SHLQ         $0x03, DX
-	ADDQ         CX, DX
 
 lanes:
 	CMPQ        AX, $0x00000020
@@ -1945,11 +1922,6 @@ lanes:
 	VMOVUPD     192(CX), Z5
 	VSUBPD      Z0, Z5, Z5
 	VFMADD231PD Z5, Z5, Z4
-	PREFETCHT0  (DX)
-	PREFETCHT0  64(DX)
-	PREFETCHT0  128(DX)
-	PREFETCHT0  192(DX)
-	ADDQ        $0x00000100, DX
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, AX
 	JMP         lanes

@@ -53,10 +53,10 @@ static void *fill(size_t bytes, int type, int positive) {
 
 static struct job prepare(const char *name, int size, int m, int k, int n) {
     size_t x = (size_t)m * k * size, y = (size_t)k * n * size, z = (size_t)m * n * size;
-    if (m == 1 && n == 1) z = (size_t)k * 8; // element-wise: k x 1 operands and result, of any type
+    if (m == 1 && n == 1) y = x, z = (size_t)k * 8; // element-wise: k x 1 operands and result, of any type
     next = arena;
     int positive = !strncmp(name, "log", 3) && name[3] < 'a';
-    struct job j = {m, k, n, fill(x, size, positive), fill(y > x ? y : x, size, 0), fill(z, size, 0), 0};
+    struct job j = {m, k, n, fill(x, size, positive), fill(y, size, 0), fill(z, size, 0), 0};
     unsigned char *w = array(x / size);
     for (size_t i = 0; i < x / size; i++) w[i] = i * 2654435761u >> 13 & 1;
     j.w = w;

@@ -32,34 +32,41 @@ func gemm() {
 func tile(e element, v vector, rows, vectors int) {
 	columns := vectors * v.lanes(e)
 	name := fmt.Sprintf("%sgemm%s%dx%d", e.prefix, v.letter, rows, columns)
-	TEXT(name, NOSPLIT, fmt.Sprintf("func(k int, a *%[1]s, aRow, aStep int, b *%[1]s, bStep int, c *%[1]s, cRow int, add bool)", e.goType))
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(k int, a *%[1]s, aRow, aStep int, b *%[1]s, bStep int, c *%[1]s, cRow int, add bool, count, aNext int)", e.goType))
 	Pragma("noescape")
 	Doc(
 		fmt.Sprintf("%s writes the product of a block of %d rows and one of %d columns, k deep and k > 0, to c or adds", name, rows, columns),
 		"it to c. Distances are in elements: aRow from row to row of a and cRow of c, aStep and bStep from one",
-		"step of k to the next. Elements of a row of b and c lie side by side.",
+		"step of k to the next. Elements of a row of b and c lie side by side. It does so for count > 0 blocks",
+		"below one another, those of a aNext apart.",
 	)
+	first, c, count := Load(Param("a"), GP64()), Load(Param("c"), GP64()), Load(Param("count"), GP64())
+	Label("block")
 	k := Load(Param("k"), GP64())
-	a := startRows(Load(Param("a"), GP64()), stride(e, "aRow"), rows)
+	a := startRows(first, stride(e, "aRow"), rows)
 	aStep := stride(e, "aStep")
 	b := Load(Param("b"), GP64())
 	bStep := stride(e, "bStep")
 	sums := zeros(v, rows*vectors)
-	prefetch(v, stride(e, "cRow"), rows, vectors)
+	prefetch(v, c, stride(e, "cRow"), rows, vectors)
 	Label("step")
 	step(e, v, a, b, sums, rows, vectors)
 	a.advance(aStep)
 	ADDQ(bStep, b)
 	DECQ(k)
 	JNZ(LabelRef("step"))
-	finish(e, v, sums, vectors)
+	finish(e, v, c, sums, vectors)
+	ADDQ(stride(e, "aNext"), first)
+	DECQ(count)
+	JNZ(LabelRef("block"))
 	VZEROUPPER()
 	RET()
 }
 
 // prefetch asks for the lines of c, which are often not in a near cache.
-func prefetch(v vector, cRow Register, rows, vectors int) {
-	c := Load(Param("c"), GP64())
+func prefetch(v vector, first, cRow Register, rows, vectors int) {
+	c := GP64()
+	MOVQ(first, c)
 	for range rows {
 		for j := 0; j < vectors*v.bytes; j += 64 {
 			PREFETCHT0(Mem{Base: c, Disp: j})
@@ -84,9 +91,8 @@ func step(e element, v vector, a rowPointers, b Register, sums []VecVirtual, row
 	}
 }
 
-// finish adds what is in c where that is asked for, then stores.
-func finish(e element, v vector, sums []VecVirtual, vectors int) {
-	c := Load(Param("c"), GP64())
+// finish adds what is in c where that is asked for, then stores and leaves c below.
+func finish(e element, v vector, c Register, sums []VecVirtual, vectors int) {
 	cRow := stride(e, "cRow")
 	add := Load(Param("add"), GP8())
 	TESTB(add, add)
@@ -115,7 +121,10 @@ type rowPointers struct {
 }
 
 func startRows(start, distance Register, rows int) rowPointers {
-	p := rowPointers{[]Register{start}, distance}
+	at := GP64()
+	MOVQ(start, at)
+	p := rowPointers{[]Register{at}, distance}
+	start = at
 	for i := 3; i < rows; i += 3 {
 		next := GP64()
 		LEAQ(Mem{Base: start, Index: distance, Scale: 2}, next)

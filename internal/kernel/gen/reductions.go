@@ -337,13 +337,19 @@ func extremumColumns(e element, v vector, greater bool) {
 // are walked as they lie, which memory is quickest at, and acc stays in the first
 // cache. The number of columns is a multiple of unit.
 func columns(w *writer, to element, unit int, fold func(x Mem, acc VecVirtual)) {
-	n, rows, x := Load(Param("n"), GP64()), Load(Param("rows"), GP64()), Load(Param("x"), GP64())
+	columnsOf(w, "x", to, unit, func(int) {}, func(_ int, x Mem, acc VecVirtual) { fold(x, acc) })
+}
+
+// columnsOf is columns with the name of the rows, and what begins some of them.
+func columnsOf(w *writer, name string, to element, unit int, begin func(rows int), fold func(row int, x Mem, acc VecVirtual)) {
+	n, rows, x := Load(Param("n"), GP64()), Load(Param("rows"), GP64()), Load(Param(name), GP64())
 	down, acc := stride(w.element, "stride"), Load(Param("acc"), GP64())
 	for _, count := range []int{4, 1} {
 		label := fmt.Sprintf("rows%d", count)
 		Label(label)
 		CMPQ(rows, U32(count))
 		JLT(LabelRef(label + "Done"))
+		begin(count)
 		w.foldRows(label, n, x, down, acc, to, unit, count, fold)
 		for range count {
 			ADDQ(down, x)
@@ -357,7 +363,7 @@ func columns(w *writer, to element, unit int, fold func(x Mem, acc VecVirtual)) 
 }
 
 // foldRows folds count rows.
-func (w *writer) foldRows(name string, n, x, down, acc Register, to element, unit, count int, fold func(x Mem, acc VecVirtual)) {
+func (w *writer) foldRows(name string, n, x, down, acc Register, to element, unit, count int, fold func(row int, x Mem, acc VecVirtual)) {
 	left, at := GP64(), GP64()
 	MOVQ(n, left)
 	MOVQ(acc, at)
@@ -379,8 +385,8 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 		for i := 0; i < many; i += lanes {
 			r := w.new()
 			VMOVUPS(Mem{Base: at, Disp: i * to.size}, r)
-			for _, row := range from {
-				fold(Mem{Base: row, Disp: i * w.element.size}, r)
+			for k, row := range from {
+				fold(k, Mem{Base: row, Disp: i * w.element.size}, r)
 			}
 			VMOVUPS(r, Mem{Base: at, Disp: i * to.size})
 		}

@@ -111,10 +111,6 @@ func squares(e element, v vector) {
 		"writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.")
 	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
 	mean, s := w.everywhere("mean"), newLanes(v)
-	next := GP64() // the row after this one, which is fetched meanwhile
-	MOVQ(n, next)
-	SHLQ(U8(shift(e)), next)
-	ADDQ(x, next)
 	Label("lanes")
 	CMPQ(n, U32(laneCount))
 	JLT(LabelRef("done"))
@@ -123,10 +119,6 @@ func squares(e element, v vector) {
 		VSUBPD(mean, d, d)
 		VFMADD231PD(d, d, s[i])
 	}
-	for i := 0; i < laneCount*e.size; i += 64 {
-		PREFETCHT0(Mem{Base: next, Disp: i})
-	}
-	ADDQ(U32(laneCount*e.size), next)
 	ADDQ(U32(laneCount*e.size), x)
 	SUBQ(U32(laneCount), n)
 	JMP(LabelRef("lanes"))
