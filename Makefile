@@ -2,7 +2,7 @@
 # chosen by PATH (or `module load`), and MPI=0 leaves it out.
 
 .DEFAULT_GOAL := build
-.PHONY: help build setup run run-built test test-long check unit race test-nocgo test-ring test-mpi fuzz bench bench-kernels bench-peers generate generate-check cover golden clean
+.PHONY: help build setup run run-built test test-long check unit race test-nocgo test-ring test-mpi fuzz bench bench-kernels bench-training bench-peers generate generate-check cover golden clean
 
 OPENMPI := $(shell MPI=$(MPI) scripts/openmpi)
 ifeq ($(.SHELLSTATUS),0)
@@ -72,6 +72,9 @@ fuzz: ## ten seconds for each fuzz target (FUZZTIME=10s)
 
 bench: ## the Go benchmarks
 	go test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./...
+
+bench-training: ## training steps by turns with torch, and the engine beside its kernels (TRAINING="-rounds 9 -write docs/performance.md")
+	go run ./benchmarks/training $(TRAINING)
 
 bench-kernels: ## the array kernels by turns with C and OpenBLAS (KERNELS="-rounds 15 -write docs/performance.md")
 	go run ./benchmarks/kernels $(KERNELS)

@@ -67,6 +67,7 @@ func newTrainer(name string, compiled bool) (*trainer, error) {
 	t.state = t.opt.Init(t.params)
 	t.update, t.donate = t.step, compiled
 	if compiled {
+		// What is written over needs no second room.
 		t.update = transform.Compile(t.step)
 	}
 	return t, t.evaluate(slices.Concat(t.params.Arrays(), t.batch))
@@ -101,7 +102,7 @@ func (t *trainer) step(xs ...*array.Array) []*array.Array {
 }
 
 // run takes one step and returns the loss.
-func (t *trainer) run() (float32, error) {
+func (t *trainer) run() (float64, error) {
 	ctx := context.Background()
 	xs := slices.Concat(t.params.Arrays(), t.state.Arrays())
 	if t.donate {
@@ -115,7 +116,8 @@ func (t *trainer) run() (float32, error) {
 	}
 	n := len(t.params)
 	t.params, t.state = t.params.With(ys[1:1+n]), t.state.With(ys[1+n:])
-	return array.Item[float32](ctx, ys[0])
+	loss, err := array.Item[float32](ctx, ys[0])
+	return float64(loss), err
 }
 
 func (t *trainer) evaluate(xs []*array.Array) error { return array.Eval(context.Background(), xs...) }
