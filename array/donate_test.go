@@ -153,3 +153,25 @@ func TestDonationUnderTransforms(t *testing.T) {
 		t.Errorf("batched %v, %v", v, err)
 	}
 }
+
+// A compiled function goes on with the elements that an array had when it captured it,
+// though the array is donated afterwards.
+func TestDonationOfACapturedArray(t *testing.T) {
+	ctx := context.Background()
+	w, zero := long(t, 1), array.Zeros(dtype.Float32, mebi/4)
+	f := transform.Compile(func(xs ...*array.Array) []*array.Array { return []*array.Array{xs[0].Add(w).Abs()} })
+	eval(t, f(zero)...)
+	z := array.Donate(w).AddScalar(100)
+	eval(t, z)
+	for _, what := range []string{"while the result is there", "when it is gone"} {
+		if v, err := array.Values[float32](ctx, f(zero)[0]); err != nil || v[5] != 5 {
+			t.Errorf("%s: %v, %v", what, v[5], err)
+		}
+		if v, err := array.Values[float32](ctx, z); err != nil || v[5] != 105 {
+			t.Errorf("the result: %v, %v", v[5], err)
+		}
+		z = array.Full(105, dtype.Float32, 6)
+		array.ClearCache()
+		eval(t, long(t, 1).Neg())
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lockstep-go/lockstep/internal/buffer"
 	"github.com/lockstep-go/lockstep/internal/kernel"
 	"github.com/lockstep-go/lockstep/internal/layout"
 )
@@ -25,8 +26,8 @@ type Program struct {
 	NoRules
 	args     []Spec
 	outs     []Spec
-	lazy     []*Array // captured arrays that are inputs, after the arguments
-	kept     []*Array // captured arrays whose storage the steps know
+	lazy     []*Array         // captured arrays that are inputs, after the arguments
+	fixed    []*buffer.Buffer // storage of captured arrays, to which the program has references
 	stores   []store
 	steps    []step
 	arena    int   // bytes
@@ -174,7 +175,8 @@ func (b *programBuilder) input(i int, s Spec) value {
 // of which it is a view; else the array is one more input.
 func (b *programBuilder) capture(x *Array) value {
 	if v, computed := x.view(); computed {
-		b.kept = append(b.kept, x)
+		v.owner.Retain() // the array may be donated, its elements stay
+		b.fixed = append(b.fixed, v.owner)
 		at := b.newStore(store{kind: isFixed, bytes: len(v.Storage), fixed: v.Storage, maker: -1})
 		v.Storage, v.owner = nil, nil
 		return value{v, at}

@@ -63,14 +63,16 @@ func (b *Buffer) Release() {
 func (b *Buffer) References() int { return int(b.refs.Load()) }
 
 // Abandon keeps the memory from ever being used again, for a library that may
-// still write to it. It is lost until the process ends.
+// still write to it. It is lost until the process ends. It may be called again.
 func (b *Buffer) Abandon() {
-	if b == nil {
+	if b == nil || b.refs.Swap(abandoned) > abandoned/2 {
 		return
 	}
 	b.cleanup.Stop()
-	b.refs.Store(1 << 30)
 	memory.lose(b.block)
 }
+
+// abandoned is more references than are ever released.
+const abandoned = 1 << 30
 
 func giveBack(k *block) { memory.giveBack(k) }

@@ -161,6 +161,18 @@ func TestAbandonedMemoryIsNeverUsedAgain(t *testing.T) {
 	}
 }
 
+func TestMemoryIsAbandonedOnce(t *testing.T) {
+	before := ReadStats().Active
+	b := New(largest)
+	for range 3 {
+		b.Abandon()
+		b.Release()
+	}
+	if after := ReadStats().Active; after != before {
+		t.Errorf("%d bytes in use after, %d before", after, before)
+	}
+}
+
 func TestManyGoroutines(t *testing.T) {
 	var all sync.WaitGroup
 	for g := range 8 {
