@@ -17,7 +17,7 @@ func newArena() (*arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	unix.Madvise(all, unix.MADV_HUGEPAGE) // where the system has no large pages, the reference gets none either
+	adviseLargePages(all)
 	all = all[2<<20:]                     // from here on all pages may be large
 	return &arena{all, all}, nil
 }
