@@ -67,6 +67,16 @@ func configOf(cfg group.Config) (own Config, err error) {
 		return own, err
 	}
 	share, err := env.LookupSharedMemory()
+	if err != nil {
+		return own, err
+	}
 	own.NoSharedMemory = !share
+	if own.Topology, err = env.LookupTopology(); err != nil {
+		return own, err
+	}
+	if own.Reduce, err = env.LookupReduce(); err != nil {
+		return own, err
+	}
+	own.Schedule, err = env.LookupSchedule()
 	return own, err
 }

@@ -36,12 +36,17 @@ func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []
 	}
 	r := request{kind: allReduce, op: op, t: t, bytes: len(data)}
 	return c.collective(ctx, r, func(x *exchange) error {
-		switch {
-		case c.Size() == 1:
+		if c.Size() == 1 {
 			return nil
-		case c.shared != nil:
+		}
+		switch x.way() {
+		case byMemory:
 			return c.shared.allReduce(x, op, t, data)
-		case len(data) <= small(c.Size()):
+		case byNeighbours:
+			return x.circulate(op, t, data, true)
+		case byHosts:
+			return x.reduceByHosts(op, t, data)
+		case byDoubling:
 			return x.reduceSmall(op, t, data)
 		}
 		return x.reduceSliced(op, t, data)
@@ -60,27 +65,27 @@ func checkReduce(name string, op group.Op, t dtype.Type, bytes int) error {
 
 // reduceSmall gathers the originals and combines them here.
 func (x *exchange) reduceSmall(op group.Op, t dtype.Type, data []byte) error {
-	parts := x.comm.parts(1, len(data))[0]
-	parts[x.comm.rank] = data
+	parts := x.parts(1, len(data))[0]
+	parts[x.circle.at] = data
 	if err := x.double(func(i int) []byte { return parts[i] }); err != nil {
 		return err
 	}
-	reduce.Into(reduce.Op(op), t, data, parts)
+	reduce.IntoPartial(reduce.Op(op), t, data, parts, x.comm.Size())
 	return nil
 }
 
 // reduceSliced combines data slice by slice. A rank's results arrive where its
 // originals were: their owner has combined them, so they have been sent.
 func (x *exchange) reduceSliced(op group.Op, t dtype.Type, data []byte) error {
-	c, size := x.comm, t.Size()
-	s := slicing{elems: len(data) / size, ranks: c.Size()}
-	s.limit = ceil(s.largest(), segmentsOf(c.Size(), s.largest()*size))
+	size := t.Size()
+	s := slicing{elems: len(data) / size, ranks: x.circle.size()}
+	s.limit = ceil(s.largest(), segmentsOf(x.circle.size(), s.largest()*size))
 	of := func(rank, segment int) []byte {
 		lo, hi := s.segment(rank, segment)
 		return data[lo*size : hi*size]
 	}
 	r := reduction{op: op, t: t, plan: pipeline(s.segments(), true), in: of, of: of,
-		out: func(segment int) []byte { return of(c.rank, segment) }}
+		out: func(segment int) []byte { return of(x.circle.at, segment) }}
 	return x.reduce(r, s.limit*size)
 }
 
@@ -99,18 +104,18 @@ type reduction struct {
 
 // reduce runs a sliced reduction whose segments have at most limit bytes.
 func (x *exchange) reduce(r reduction, limit int) error {
-	c := x.comm
+	at := x.circle.at
 	// Originals of a segment may come while those of the one before are combined.
-	room := c.parts(2, limit)
-	parts := make([][]byte, c.Size())
+	room := x.parts(2, limit)
+	parts := make([][]byte, x.circle.size())
 	originals := func(segment int) [][]byte {
 		for rank := range parts {
 			parts[rank] = room[segment%2][rank][:len(r.out(segment))]
 		}
-		parts[c.rank] = r.in(c.rank, segment)
+		parts[at] = r.in(at, segment)
 		return parts
 	}
-	for _, s := range c.schedules.direct(c.rank, c.Size()) {
+	for _, s := range x.circle.direct() {
 		x.flow(&x.outs, s.to, r.plan.blocks(func(p piece) []byte {
 			if p.reduced {
 				return r.out(p.segment)
@@ -126,7 +131,7 @@ func (x *exchange) reduce(r reduction, limit int) error {
 	}
 	x.advance = func() {
 		for x.level < len(r.plan.originals) && x.haveAll(r.plan.originals[x.level]) {
-			reduce.Into(reduce.Op(r.op), r.t, r.out(x.level), originals(x.level))
+			reduce.IntoPartial(reduce.Op(r.op), r.t, r.out(x.level), originals(x.level), x.comm.Size())
 			x.level++
 		}
 	}
@@ -155,18 +160,15 @@ func segmentsOf(ranks, bytes int) int {
 	return max(ceil(bytes, max(2<<20/ranks, 32<<10)), 1)
 }
 
-// parts returns room for n bytes from each rank, several times, reused by later
-// collectives.
-func (c *comm) parts(times, n int) [][][]byte {
+// parts returns room for n bytes from each member of the circle, several times,
+// reused by later collectives.
+func (x *exchange) parts(times, n int) [][][]byte {
 	const align = 64
 	stride := (n + align - 1) / align * align
-	if total := times * stride * c.Size(); len(c.scratch) < total {
-		c.scratch = buffer.Make(total)
-	}
+	next := x.comm.room(times * stride * x.circle.size())
 	all := make([][][]byte, times)
-	next := c.scratch
 	for i := range all {
-		all[i] = make([][]byte, c.Size())
+		all[i] = make([][]byte, x.circle.size())
 		for r := range all[i] {
 			all[i][r], next = next[:n:n], next[stride:]
 		}
@@ -174,10 +176,26 @@ func (c *comm) parts(times, n int) [][][]byte {
 	return all
 }
 
+// room returns n bytes, reused by later collectives.
+func (c *comm) room(n int) []byte {
+	if len(c.scratch) < n {
+		c.scratch = buffer.Make(n)
+	}
+	return c.scratch
+}
+
+// copyOf returns a copy of b, in memory reused by later collectives.
+func (c *comm) copyOf(b []byte) []byte {
+	if len(c.copied) < len(b) {
+		c.copied = buffer.Make(len(b))
+	}
+	return c.copied[:copy(c.copied, b)]
+}
+
 // double follows the doubling schedule over one block from each rank.
 func (x *exchange) double(block func(i int) []byte) error {
 	of := func(_, i int) []byte { return block(i) }
-	return x.follow(x.comm.schedules.doubling(x.comm.rank, x.comm.Size()), of, of)
+	return x.follow(x.circle.doubling(), of, of)
 }
 
 // AllGather concatenates every rank's in, in rank order, into out. It
@@ -191,14 +209,17 @@ func (c *comm) AllGather(ctx context.Context, in, out []byte) error {
 }
 
 func (x *exchange) gather(in, out []byte) error {
-	c := x.comm
-	if c.shared != nil {
+	c, chosen := x.comm, x.way()
+	switch chosen {
+	case byMemory:
 		return c.shared.gather(x, in, out)
+	case byNeighbours:
+		return x.passGather(in, out)
 	}
 	block := func(_, i int) []byte { return slice(out, i, len(in)) }
 	copy(block(0, c.rank), in)
-	if len(in) <= small(c.Size()) {
-		return x.follow(c.schedules.doubling(c.rank, c.Size()), block, block)
+	if chosen == byDoubling {
+		return x.follow(x.circle.doubling(), block, block)
 	}
 	return x.stream(gathering(c.rank, c.Size()), block, block)
 }
@@ -224,8 +245,13 @@ func (c *comm) ReduceScatter(ctx context.Context, op group.Op, t dtype.Type, in,
 	}
 	r := request{kind: reduceScatter, op: op, t: t, bytes: len(in)}
 	return c.collective(ctx, r, func(x *exchange) error {
-		if c.shared != nil {
+		switch x.way() {
+		case byMemory:
 			return c.shared.reduceScatter(x, op, t, in, out)
+		case byNeighbours:
+			return x.circulateScatter(op, t, in, out)
+		case byHosts:
+			return x.scatterByHosts(op, t, in, out)
 		}
 		e := t.Size()
 		s := slicing{elems: len(out) / e, ranks: 1}
@@ -249,8 +275,11 @@ func (c *comm) Broadcast(ctx context.Context, root int, data []byte) error {
 	}
 	r := request{kind: broadcast, bytes: len(data), root: root}
 	return c.collective(ctx, r, func(x *exchange) error {
-		if c.shared != nil {
+		switch x.way() {
+		case byMemory:
 			return c.shared.broadcast(x, root, data)
+		case byNeighbours:
+			return x.passBroadcast(root, data)
 		}
 		return x.double(func(i int) []byte {
 			if i == root {
@@ -269,10 +298,13 @@ func (c *comm) AllToAll(ctx context.Context, in, out []byte) error {
 	}
 	r := request{kind: allToAll, bytes: len(in)}
 	return c.collective(ctx, r, func(x *exchange) error {
-		n := len(in) / c.Size()
-		if c.shared != nil {
+		switch x.way() {
+		case byMemory:
 			return c.shared.allToAll(x, in, out)
+		case byNeighbours:
+			return x.passToAll(in, out)
 		}
+		n := len(in) / c.Size()
 		copy(slice(out, c.rank, n), slice(in, c.rank, n))
 		return x.stream(scattering(c.rank, c.Size()),
 			func(_, rank int) []byte { return slice(in, rank, n) },
@@ -283,8 +315,11 @@ func (c *comm) AllToAll(ctx context.Context, in, out []byte) error {
 // Barrier returns once every rank has called it, after ⌈log₂ Size⌉ steps.
 func (c *comm) Barrier(ctx context.Context) error {
 	return c.collective(ctx, request{kind: barrier}, func(x *exchange) error {
-		if c.shared != nil {
+		switch x.way() {
+		case byMemory:
 			return c.shared.barrier(x)
+		case byNeighbours:
+			return x.passTokens()
 		}
 		return x.double(func(int) []byte { return nil })
 	})

@@ -49,10 +49,13 @@ type comm struct {
 	carrier  carrier  // nil before the first link
 
 	// For the collective under way, reused by the next.
-	scratch   []byte
-	schedules itinerary
-	exchange  exchange
-	patience  *patience
+	scratch  []byte
+	copied   []byte
+	everyone *circle
+	levels   *levels           // nil when the group has one
+	said     [split + 1]uint64 // sizes whose way has been logged, by kind of collective
+	exchange exchange
+	patience *patience
 }
 
 // peer is what a group knows of another member. The fields are guarded by the
@@ -94,6 +97,7 @@ func newComm(n *node, id groupID, ranks []int, rank int) *comm {
 
 func newMembers(n *node, id groupID, ranks []int, rank int) *comm {
 	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: make(chan struct{}, 1), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
+	c.everyone = newCircle(everyone(len(ranks)), rank)
 	c.life, c.end = context.WithCancel(context.Background())
 	c.steps, c.halt = context.WithCancel(context.Background())
 	if rank == 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // Config says how patient and how trusting a world is. The zero value suits one
-// host; all ranks are given the same Token and Insecure.
+// host; all ranks are given the same Token, Insecure, Topology, Reduce and Schedule.
 type Config struct {
 	// Timeout bounds every operation whose context has no earlier deadline; 0
 	// means ten minutes.
@@ -32,6 +32,22 @@ type Config struct {
 	// for each peer of each group before its Sends have to wait; 0 means 64 MiB.
 	// A larger message waits until it is asked for.
 	Unexpected int
+	// Topology is "direct" (or empty), where every rank talks to every other, or
+	// "ring", where collectives go from neighbour to neighbour alone and use no
+	// shared memory. The ring adds partial sums: every rank gets the same bits, but
+	// they depend on the number of elements and on the order of the ring.
+	Topology string
+	// Reduce is "originals" (or empty), where every rank's values travel, or
+	// "hierarchical", where each host adds its ranks' values first and the hosts'
+	// sums are added then: fewer bytes between hosts of several ranks, the same bits
+	// on every rank, but others than with originals.
+	Reduce string
+	// Schedule is "auto" (or empty), by which short sums and gathers over sockets
+	// take ⌈log₂ N⌉ steps and long ones go by slices, or "doubling" or "sliced", which
+	// do the one or the other at every length.
+	Schedule string
+	// host, if not empty, is what this rank takes its host to be.
+	host string
 	// portable has links use package net alone, as they do on systems other than
 	// Linux.
 	portable bool
@@ -49,6 +65,9 @@ const (
 func (cfg Config) complete() (Config, error) {
 	if cfg.Timeout < 0 || cfg.ConnectTimeout < 0 || cfg.Unexpected < 0 {
 		return cfg, fmt.Errorf("negative Timeout (%v), ConnectTimeout (%v) or Unexpected (%d); 0 means the default", cfg.Timeout, cfg.ConnectTimeout, cfg.Unexpected)
+	}
+	if err := cfg.completeSettings(); err != nil {
+		return cfg, err
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnectTimeout)

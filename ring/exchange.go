@@ -15,6 +15,7 @@ type exchange struct {
 	call    numbered
 	head    head // of its messages, but for their length
 	waiting int  // the peer that was waited for last; -1 for none
+	circle  *circle
 
 	outs, ins []flow
 	// level is how many segments have been reduced; flows wait for levels. advance,
@@ -28,7 +29,7 @@ type exchange struct {
 
 // start makes x the exchange of a call; it keeps the room that earlier ones made.
 func (x *exchange) start(c *comm, ctx context.Context, began time.Time, call numbered, h head) {
-	*x = exchange{comm: c, ctx: ctx, began: began, until: c.node.cfg.deadline(ctx, began), call: call, head: h, waiting: -1,
+	*x = exchange{comm: c, ctx: ctx, began: began, until: c.node.cfg.deadline(ctx, began), call: call, head: h, waiting: -1, circle: c.everyone,
 		outs: x.outs[:0], ins: x.ins[:0], in: x.in[:0], out: x.out[:0]}
 }
 
@@ -75,9 +76,10 @@ func (x *exchange) end() {
 	}
 }
 
-// flow adds a message to what run will send or receive.
-func (x *exchange) flow(all *[]flow, peer int, blocks [][]byte, needs []int) {
-	f := flow{peer: peer, blocks: blocks, needs: needs, head: x.head}
+// flow adds a message to what run will send to, or receive from, a place in the
+// circle.
+func (x *exchange) flow(all *[]flow, place int, blocks [][]byte, needs []int) {
+	f := flow{peer: x.circle.ranks[place], blocks: blocks, needs: needs, head: x.head}
 	f.head.length = f.length()
 	f.pass(0)
 	*all = append(*all, f)
@@ -114,8 +116,10 @@ func (x *exchange) run() error {
 	}
 }
 
-// forget lets go of the flows, and of the buffers in them.
+// forget lets go of the flows, and of the buffers in them, for the next part of
+// the collective.
 func (x *exchange) forget() {
+	x.level, x.advance = 0, nil
 	clear(x.outs)
 	clear(x.ins)
 	x.outs, x.ins = x.outs[:0], x.ins[:0]
@@ -234,8 +238,8 @@ func (x *exchange) sleep() error {
 }
 
 // follow carries out a schedule step by step; block gives block i of what is
-// sent to, or received from, a peer.
-func (x *exchange) follow(steps []step, sent, received func(peer, block int) []byte) error {
+// sent to, or received from, a place in the circle.
+func (x *exchange) follow(steps []step, sent, received func(place, block int) []byte) error {
 	for _, s := range steps {
 		x.flow(&x.outs, s.to, pick(s.to, s.send, sent), nil)
 		x.flow(&x.ins, s.from, pick(s.from, s.recv, received), nil)
@@ -247,7 +251,7 @@ func (x *exchange) follow(steps []step, sent, received func(peer, block int) []b
 }
 
 // stream carries out a schedule whose steps do not build on each other.
-func (x *exchange) stream(steps []step, sent, received func(peer, block int) []byte) error {
+func (x *exchange) stream(steps []step, sent, received func(place, block int) []byte) error {
 	for _, s := range steps {
 		x.flow(&x.outs, s.to, pick(s.to, s.send, sent), nil)
 		x.flow(&x.ins, s.from, pick(s.from, s.recv, received), nil)
@@ -255,10 +259,10 @@ func (x *exchange) stream(steps []step, sent, received func(peer, block int) []b
 	return x.run()
 }
 
-func pick(peer int, numbers []int, block func(peer, block int) []byte) [][]byte {
+func pick(place int, numbers []int, block func(place, block int) []byte) [][]byte {
 	blocks := make([][]byte, len(numbers))
 	for i, n := range numbers {
-		blocks[i] = block(peer, n)
+		blocks[i] = block(place, n)
 	}
 	return blocks
 }

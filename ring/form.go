@@ -38,6 +38,9 @@ func (n *node) unite(ctx context.Context) error {
 	if err := n.mesh(ctx); err != nil {
 		return err
 	}
+	if err := n.agree(); err != nil {
+		return fmt.Errorf("rank %d: %w", n.rank, err)
+	}
 	ctx, cancel := n.connecting(ctx)
 	defer cancel()
 	if err := n.root.meet(ctx); err != nil {

@@ -36,7 +36,8 @@ const (
 	asks
 	// answers: number collectives, the latest of which is text.
 	answers
-	// listens: of the sender's addresses, the one with this number is in use.
+	// listens: of the sender's addresses, the one with this number is in use; text
+	// is what the sender says of itself.
 	listens
 	// apart: the sender shares no memory with the group.
 	apart

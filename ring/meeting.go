@@ -33,6 +33,13 @@ func (c *comm) meet(ctx context.Context) error {
 	if c.Size() == 1 {
 		return nil
 	}
+	hosts := c.node.hostsOf(c.ranks)
+	c.levels = levelsOf(hosts, c.rank)
+	if len(hosts) > 1 || c.node.cfg.Topology == topologyRing {
+		c.closeMeeting() // nobody comes
+		c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", false)
+		return nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
@@ -55,7 +62,7 @@ func (c *comm) meet(ctx context.Context) error {
 	c.mu.Lock()
 	c.shared = s
 	c.mu.Unlock()
-	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "shared", s != nil)
+	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", 1, "shared", s != nil)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -38,13 +39,14 @@ type node struct {
 	work       sync.WaitGroup            // every goroutine of the node
 	joins      chan joiner               // to the coordinator that gathers ranks; else nil
 	company    atomic.Int32              // a shm.Company: that of messages between ranks of this host
-	formed     chan struct{}             // closed once all control connections are there
+	formed     chan struct{}             // closed once all control connections are there and all ranks have spoken
 	controls   []atomic.Pointer[control] // by rank; nil for this rank, and until they are there
 
 	mu       sync.Mutex
 	hosts    [][]string // addresses to try, by rank
 	inUse    []int      // the number of the one to try first
-	missing  int        // control connections that are not there yet
+	missing  int        // ranks that have not said yet how they talk
+	claimed  []claim    // what each rank says of itself; complete when formed
 	departed []bool     // ranks that said goodbye to the world
 	lost     []error    // ranks whose connection ended without a goodbye
 	comms    map[groupID]*comm
@@ -88,10 +90,11 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 	n := &node{
 		cfg: cfg, rank: rank, size: size, job: job, listener: listener,
 		log:    cfg.Logger.With("backend", "ring", "rank", rank, "size", size),
-		formed: make(chan struct{}), missing: size - 1, remote: make([]atomic.Bool, size),
+		formed: make(chan struct{}), missing: size - 1, claimed: make([]claim, size), remote: make([]atomic.Bool, size),
 		controls: make([]atomic.Pointer[control], size), inUse: make([]int, size), departed: make([]bool, size), lost: make([]error, size),
 		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: newCallers(size),
 	}
+	n.claimed[rank] = claim{cfg.settings(), cmp.Or(cfg.host, hostName())}
 	n.company.Store(int32(shm.Crowded))
 	n.life, n.end = context.WithCancel(context.Background())
 	n.root = newComm(n, groupID(job), everyone(size), rank)
@@ -253,12 +256,9 @@ func (n *node) admitControl(from int, conn net.Conn) error {
 func (n *node) adopt(rank int, conn net.Conn) {
 	k := newControl(n, rank, conn)
 	n.controls[rank].Store(k)
-	k.post(posting{notice: notice{kind: listens, number: uint64(n.listensAt)}})
+	k.post(posting{notice: notice{kind: listens, number: uint64(n.listensAt), text: n.claimed[n.rank].encode()}})
 	n.work.Go(k.read)
 	n.work.Go(k.write)
-	if n.missing--; n.missing == 0 {
-		close(n.formed)
-	}
 }
 
 // deliver hands an event to its group, or keeps it until the group is formed

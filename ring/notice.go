@@ -49,6 +49,7 @@ func (n *node) heard(from int, m notice) {
 		return
 	case listens:
 		n.prefer(from, m.number)
+		n.claims(from, decodeClaim(m.text))
 		return
 	case goodbye:
 		if m.group == n.root.id {

@@ -145,7 +145,10 @@ func reduceAndCompare(ctx context.Context, comm group.Communicator, op group.Op,
 	if err := comm.AllReduce(ctx, op, t, data); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return equal(what, data, expect(op, t, inputs))
+	if err := matches(ctx, what, op, t, data, inputs); err != nil || !partialSums(ctx) {
+		return err
+	}
+	return agree(ctx, comm, what, data)
 }
 
 func everyTypeAndReduction(ctx context.Context, comm group.Communicator) error {

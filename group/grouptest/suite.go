@@ -63,10 +63,18 @@ type testCase struct {
 // Sizes for which there is no world and cases whose optional interface is missing
 // are skipped by name.
 func Run(t *testing.T, makeWorld MakeWorld) {
+	runAll(t, makeWorld, false)
+}
+
+func runAll(t *testing.T, makeWorld MakeWorld, partial bool) {
+	cases := allCases()
+	if partial {
+		cases = partialCases()
+	}
 	for _, n := range Sizes {
 		t.Run(fmt.Sprintf("ranks=%d", n), func(t *testing.T) {
-			s := &suite{make: makeWorld, size: n, goroutines: runtime.NumGoroutine()}
-			s.run(t, allCases())
+			s := &suite{make: makeWorld, size: n, partial: partial, goroutines: runtime.NumGoroutine()}
+			s.run(t, cases)
 		})
 	}
 }
@@ -77,6 +85,7 @@ type suite struct {
 	size       int
 	world      []group.Communicator
 	spent      bool // a failure may have left world unusable
+	partial    bool // partial sums will do
 	goroutines int  // before the first world
 }
 
@@ -131,6 +140,9 @@ func (s *suite) play(t *testing.T, c testCase) {
 func (s *suite) everyRank(t *testing.T, world []group.Communicator, check check) []error {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), caseTime, fmt.Errorf("case took %v", caseTime))
 	defer cancel()
+	if s.partial {
+		ctx = withPartialSums(ctx)
+	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	errs := make([]error, len(world))

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ const (
 	TokenFile   = "LOCKSTEP_TOKEN_FILE"
 	Insecure    = "LOCKSTEP_INSECURE"
 	SharedMem   = "LOCKSTEP_SHM"
+	Topology    = "LOCKSTEP_TOPOLOGY"
+	Reduce      = "LOCKSTEP_REDUCE"
+	Schedule    = "LOCKSTEP_SCHEDULE"
 	Log         = "LOCKSTEP_LOG"
 	Kernel      = "LOCKSTEP_KERNEL"
 	CacheLimit  = "LOCKSTEP_CACHE_LIMIT"
@@ -62,6 +66,9 @@ var Variables = []Variable{
 	{TokenFile, "a path", "file with the secret that the ranks of one job share"},
 	{Insecure, "0 or 1", "1 lets a ring without a token leave loopback"},
 	{SharedMem, "0 or 1", "0 keeps ranks of one host on sockets; 1, the default, lets them share memory"},
+	{Topology, "direct or ring", "who talks to whom: every rank to every other, the default, or to its neighbours alone; the same on all ranks"},
+	{Reduce, "originals or hierarchical", "what sums travel as: originals, the default, or sums of whole hosts, with a weaker promise; the same on all ranks"},
+	{Schedule, "auto, doubling or sliced", "how sums and gathers travel over sockets; auto, the default, goes by size; the same on all ranks"},
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
 	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
 	{CacheLimit, "bytes, 0 or more, with KiB, MiB or GiB behind if these are meant", "memory of arrays that is kept to be used again; half of the machine's if not set"},
@@ -172,6 +179,32 @@ func LookupSharedMemory() (bool, error) {
 		return false, wrong(SharedMem, v, "0 or 1")
 	}
 	return v != "0", nil
+}
+
+// The values of LOCKSTEP_TOPOLOGY, LOCKSTEP_REDUCE and LOCKSTEP_SCHEDULE, the
+// default ones first.
+var (
+	Topologies = []string{"direct", "ring"}
+	Reductions = []string{"originals", "hierarchical"}
+	Schedules  = []string{"auto", "doubling", "sliced"}
+)
+
+// LookupTopology returns LOCKSTEP_TOPOLOGY, "" when it is not set.
+func LookupTopology() (string, error) { return oneOf(Topology, Topologies) }
+
+// LookupReduce returns LOCKSTEP_REDUCE, "" when it is not set.
+func LookupReduce() (string, error) { return oneOf(Reduce, Reductions) }
+
+// LookupSchedule returns LOCKSTEP_SCHEDULE, "" when it is not set.
+func LookupSchedule() (string, error) { return oneOf(Schedule, Schedules) }
+
+func oneOf(name string, allowed []string) (string, error) {
+	v, ok := os.LookupEnv(name)
+	if !ok || slices.Contains(allowed, v) {
+		return v, nil
+	}
+	last := len(allowed) - 1
+	return "", wrong(name, v, strings.Join(allowed[:last], ", ")+" or "+allowed[last])
 }
 
 // LookupToken returns the content of the file named by LOCKSTEP_TOKEN_FILE

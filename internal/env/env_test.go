@@ -435,3 +435,35 @@ func TestLookupCacheLimit(t *testing.T) {
 		wantError(t, err, []string{CacheLimit, "512MiB"})
 	}
 }
+
+func TestLookupHowRanksTalk(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		lookup func() (string, error)
+		values []string
+	}{
+		{Topology, LookupTopology, Topologies},
+		{Reduce, LookupReduce, Reductions},
+		{Schedule, LookupSchedule, Schedules},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			only(t, nil)
+			if got, err := c.lookup(); got != "" || err != nil {
+				t.Errorf("not set: %q, %v", got, err)
+			}
+			for _, value := range c.values {
+				t.Setenv(c.name, value)
+				if got, err := c.lookup(); got != value || err != nil {
+					t.Errorf("%q, %v, want %q", got, err, value)
+				}
+			}
+			for _, value := range []string{"", "Ring", "star", " ring", "auto "} {
+				t.Setenv(c.name, value)
+				_, err := c.lookup()
+				if err == nil || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), c.values[1]) {
+					t.Errorf("%q: error %v, want one that names %s and what is allowed", value, err, c.name)
+				}
+			}
+		})
+	}
+}

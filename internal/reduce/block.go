@@ -25,8 +25,9 @@ func inPlace(fold func(acc, part []byte), t dtype.Type, dst []byte, parts [][]by
 	}
 }
 
-// widened folds the parts, from an offset on, in float64 and rounds at the end.
-func widened(op Op, t dtype.Type, dst []byte, parts [][]byte, from int) {
+// widened folds the parts, from an offset on, in float64 and rounds at the end. A
+// mean is that of so many ranks.
+func widened(op Op, t dtype.Type, dst []byte, parts [][]byte, from, ranks int) {
 	format, fold := formats[t], folds(op, t)
 	step := min(len(dst)-from, block*t.Size())
 	floats := step / t.Size() * format.floats
@@ -42,7 +43,7 @@ func widened(op Op, t dtype.Type, dst []byte, parts [][]byte, from int) {
 			fold(acc, x)
 		}
 		if op == Mean {
-			divide(acc, len(parts))
+			divide(acc, ranks)
 		}
 		format.narrow(result[:hi-lo], acc)
 		copy(dst[lo:hi], result)

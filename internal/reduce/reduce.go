@@ -94,8 +94,20 @@ func portable(op Op, t dtype.Type, dst []byte, parts [][]byte, from int) {
 		// The float64 sum of two float32 rounds to the same bits.
 		inPlace(addFloat32, t, dst, parts, from)
 	case t.IsInexact():
-		widened(op, t, dst, parts, from)
+		widened(op, t, dst, parts, from, len(parts))
 	default:
 		inPlace(exact[t][op], t, dst, parts, from)
 	}
+}
+
+// IntoPartial is Into for parts some of which are results of Sum already: in all
+// they stand for the originals of so many ranks, by which a mean divides. It
+// rounds what has been rounded before, so that its bits depend on what was
+// combined first.
+func IntoPartial(op Op, t dtype.Type, dst []byte, parts [][]byte, ranks int) {
+	if op != Mean || len(parts) == ranks {
+		Into(op, t, dst, parts)
+		return
+	}
+	widened(op, t, dst, parts, 0, ranks)
 }

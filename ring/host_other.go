@@ -1,0 +1,5 @@
+//go:build !linux
+
+package ring
+
+func hostName() string { return plainHostName() }
