@@ -18,7 +18,7 @@ func newArena() (*arena, error) {
 		return nil, err
 	}
 	adviseLargePages(all)
-	all = all[2<<20:]                     // from here on all pages may be large
+	all = all[2<<20:] // from here on all pages may be large
 	return &arena{all, all}, nil
 }
 
