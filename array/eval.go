@@ -147,6 +147,9 @@ func (n *node) compute(ctx context.Context, from *sources) (out []View, err erro
 	switch {
 	case n.lane() != nil:
 		err := p.Eval(context.WithValue(ctx, recordKey{}, n.rare.record), in, out)
+		if done, ok := err.(untouched); ok {
+			return out, done.error
+		}
 		if err != nil {
 			abandonStorage(in, out)
 		}
@@ -213,6 +216,13 @@ func (s *sources) anyTemporary() bool {
 	}
 	return false
 }
+
+// Untouched marks an error of the Eval of a primitive with a lane after which nothing uses
+// the storage that Eval was lent. Without it what was lent is never used again, since a
+// transport may still write to it.
+func Untouched(err error) error { return untouched{err} }
+
+type untouched struct{ error }
 
 // abandonStorage keeps from being used again what a transport may still write to
 // after an error.

@@ -113,7 +113,7 @@ func (g *Group) run(ctx context.Context, c call, do func(context.Context) error)
 func (g *Group) runNow(ctx context.Context, c call, do func(context.Context) error) error {
 	c.label, _ = ctx.Value(labelKey{}).(string)
 	if err := g.usable(); err != nil {
-		return within(c, err)
+		return within(c, refusal{err})
 	}
 	b := g.bound(ctx, c)
 	defer b.end()
@@ -122,7 +122,7 @@ func (g *Group) runNow(ctx context.Context, c call, do func(context.Context) err
 	}
 	defer release(g.turn)
 	if err := g.usable(); err != nil {
-		return within(c, err)
+		return within(c, refusal{err})
 	}
 	g.runs++
 	c.run = g.runs

@@ -117,3 +117,23 @@ type MessageError struct {
 func (e *MessageError) Error() string {
 	return fmt.Sprintf("rank %d sent %s with tag %d, want %s", e.Src, e.Got, e.Tag, e.Want)
 }
+
+// Untouched reports whether the call on a group that returned err is done with its
+// buffers, which are the caller's again: the group had been broken or closed before, or a
+// message was another one than was asked for. After other errors a transport may still
+// write to them.
+func Untouched(err error) bool {
+	for range 2 { // what follows is the cause, which may be the error of another call
+		switch err.(type) {
+		case refusal, *MessageError, *LengthError:
+			return true
+		}
+		err = errors.Unwrap(err)
+	}
+	return false
+}
+
+// refusal is why a call was not begun.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }

@@ -135,7 +135,7 @@ func (g *Group) drop(ctx context.Context, src, tag int) error {
 // would leave half a message behind.
 func (g *Group) message(ctx context.Context, what call, l *PeerLane, do func(ctx context.Context, begun func()) error) error {
 	if err := g.usable(); err != nil {
-		return within(what, err)
+		return within(what, refusal{err})
 	}
 	b := g.bound(ctx, what)
 	defer b.end()

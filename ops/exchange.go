@@ -38,7 +38,7 @@ func (p broadcast) Eval(ctx context.Context, in, out []array.View) error {
 	if p.g.Rank() == p.root {
 		copy(data, in[0].Bytes())
 	}
-	return p.g.Broadcast(label(ctx, p, fmt.Sprintf("from rank %d %v", p.root, in[0].Spec)), p.root, data)
+	return lent(p.g.Broadcast(label(ctx, p, fmt.Sprintf("from rank %d %v", p.root, in[0].Spec)), p.root, data))
 }
 
 // VJP builds the same graph on every rank: who else reads the cotangent communicates
@@ -74,7 +74,7 @@ func (p exchange) OutputSpecs(in []array.Spec) ([]array.Spec, error) {
 }
 
 func (p exchange) Eval(ctx context.Context, in, out []array.View) error {
-	return p.g.AllToAll(label(ctx, p, in[0].Spec), in[0].Bytes(), out[0].Bytes())
+	return lent(p.g.AllToAll(label(ctx, p, in[0].Spec), in[0].Bytes(), out[0].Bytes()))
 }
 
 func (p exchange) VJP(_, _, dy []*array.Array, _ []int) ([]*array.Array, error) {

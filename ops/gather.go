@@ -29,7 +29,7 @@ func (p gather) OutputSpecs(in []array.Spec) ([]array.Spec, error) {
 }
 
 func (p gather) Eval(ctx context.Context, in, out []array.View) error {
-	return p.g.AllGatherBytes(label(ctx, p, in[0].Spec), in[0].Bytes(), out[0].Bytes())
+	return lent(p.g.AllGatherBytes(label(ctx, p, in[0].Spec), in[0].Bytes(), out[0].Bytes()))
 }
 
 func (p gather) VJP(in, _, dy []*array.Array, _ []int) ([]*array.Array, error) {

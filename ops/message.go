@@ -83,10 +83,10 @@ func (send) OutputSpecs(in []array.Spec) ([]array.Spec, error) { return in, nil 
 func (p send) Eval(ctx context.Context, in, out []array.View) error {
 	record := array.Record(ctx)
 	if err := p.g.PeerLane(p.dst, tag, true).Ran(record); err != nil {
-		return fmt.Errorf("send #%d to rank %d: %w", record, p.dst, err)
+		return array.Untouched(fmt.Errorf("send #%d to rank %d: %w", record, p.dst, err))
 	}
 	copy(out[0].Bytes(), in[0].Bytes())
-	return p.g.SendMessage(ctx, p.dst, tag, in[0].DType, in[0].Shape, in[0].Bytes())
+	return lent(p.g.SendMessage(ctx, p.dst, tag, in[0].DType, in[0].Shape, in[0].Bytes()))
 }
 
 // VMap sends one message with all examples, wherever their axis was.
@@ -120,7 +120,7 @@ func (p recv) OutputSpecs([]array.Spec) ([]array.Spec, error) {
 func (p recv) Eval(ctx context.Context, _, out []array.View) error {
 	record := array.Record(ctx)
 	if err := p.g.PeerLane(p.src, tag, false).Ran(record); err != nil {
-		return fmt.Errorf("recv #%d from rank %d: %w", record, p.src, err)
+		return array.Untouched(fmt.Errorf("recv #%d from rank %d: %w", record, p.src, err))
 	}
-	return p.g.RecvMessage(ctx, p.src, tag, out[0].DType, out[0].Shape, out[0].Bytes())
+	return lent(p.g.RecvMessage(ctx, p.src, tag, out[0].DType, out[0].Shape, out[0].Bytes()))
 }

@@ -47,3 +47,11 @@ type lane struct{ g *group.Group }
 
 // Lane makes the collectives of a group run in record order.
 func (l lane) Lane() array.Lane { return l.g }
+
+// lent is the error of a call on a group that was lent the storage of arrays.
+func lent(err error) error {
+	if group.Untouched(err) {
+		return array.Untouched(err)
+	}
+	return err
+}

@@ -67,7 +67,7 @@ func (p reduction) Eval(ctx context.Context, in, out []array.View) error {
 	if len(data) > 0 && &data[0] != &own[0] {
 		copy(data, own)
 	}
-	return p.g.AllReduceBytes(label(ctx, p, p.given(in[0].Spec)), p.op, in[0].DType, data)
+	return lent(p.g.AllReduceBytes(label(ctx, p, p.given(in[0].Spec)), p.op, in[0].DType, data))
 }
 
 // given is what is reduced, as messages show it.
@@ -130,7 +130,7 @@ func (p scatter) OutputSpecs(in []array.Spec) ([]array.Spec, error) {
 }
 
 func (p scatter) Eval(ctx context.Context, in, out []array.View) error {
-	return p.g.ReduceScatterBytes(label(ctx, p, in[0].Spec), group.Sum, in[0].DType, in[0].Bytes(), out[0].Bytes())
+	return lent(p.g.ReduceScatterBytes(label(ctx, p, in[0].Spec), group.Sum, in[0].DType, in[0].Bytes(), out[0].Bytes()))
 }
 
 func (p scatter) VJP(_, _, dy []*array.Array, _ []int) ([]*array.Array, error) {
