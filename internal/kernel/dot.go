@@ -5,7 +5,7 @@ import "github.com/lockstep-go/lockstep/internal/par"
 // vectorProducts are those of a matrix and a vector at a level; see dot_amd64.go.
 type vectorProducts[T float] struct {
 	dots func(m, n int, a *T, stride int, x, y *T)
-	add  func(n, rows int, b *T, stride int, x *T, step int, acc *T)
+	add  func(n, rows int, b *T, stride int, x *T, step int, acc *T, ahead int)
 	unit int // of the columns of add
 }
 
@@ -77,14 +77,14 @@ func (p *vectorProducts[T]) addColumns(n, k int, x []T, step int, b []T, ldb int
 	depth := evenDepth(k)
 	sums := y[:n]
 	clear(sums)
-	p.add(n, min(depth, k), &b[0], ldb, &x[0], step, &sums[0])
+	p.add(n, min(depth, k), &b[0], ldb, &x[0], step, &sums[0], aheadOf[T](k, ldb))
 	if k <= depth {
 		return
 	}
 	part := make([]T, n)
 	for l := depth; l < k; l += depth {
 		clear(part)
-		p.add(n, min(depth, k-l), &b[l*ldb], ldb, &x[l*step], step, &part[0])
+		p.add(n, min(depth, k-l), &b[l*ldb], ldb, &x[l*step], step, &part[0], aheadOf[T](k, ldb))
 		for j, v := range part {
 			sums[j] += v
 		}

@@ -12,7 +12,7 @@ func sDotRowsY(m int, n int, a *float32, stride int, x *float32, y *float32)
 // sAddRowsY adds n elements, a multiple of 8, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
 //
 //go:noescape
-func sAddRowsY(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32)
+func sAddRowsY(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32, ahead int)
 
 // sDotRowsZ writes the sums of a · x over n > 0 elements, a multiple of 64, of m rows of a, stride elements apart, to y.
 //
@@ -22,7 +22,7 @@ func sDotRowsZ(m int, n int, a *float32, stride int, x *float32, y *float32)
 // sAddRowsZ adds n elements, a multiple of 16, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
 //
 //go:noescape
-func sAddRowsZ(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32)
+func sAddRowsZ(n int, rows int, b *float32, stride int, x *float32, step int, acc *float32, ahead int)
 
 // dDotRowsY writes the sums of a · x over n > 0 elements, a multiple of 32, of m rows of a, stride elements apart, to y.
 //
@@ -32,7 +32,7 @@ func dDotRowsY(m int, n int, a *float64, stride int, x *float64, y *float64)
 // dAddRowsY adds n elements, a multiple of 4, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
 //
 //go:noescape
-func dAddRowsY(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64)
+func dAddRowsY(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64, ahead int)
 
 // dDotRowsZ writes the sums of a · x over n > 0 elements, a multiple of 32, of m rows of a, stride elements apart, to y.
 //
@@ -42,4 +42,4 @@ func dDotRowsZ(m int, n int, a *float64, stride int, x *float64, y *float64)
 // dAddRowsZ adds n elements, a multiple of 8, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.
 //
 //go:noescape
-func dAddRowsZ(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64)
+func dAddRowsZ(n int, rows int, b *float64, stride int, x *float64, step int, acc *float64, ahead int)

@@ -10,7 +10,7 @@ import (
 // there is a NaN, and of columns.
 type extremes[T float] struct {
 	max, min       func(n int, x *T) (r T, nan bool)
-	maxCol, minCol func(n, rows int, x *T, stride int, acc *T)
+	maxCol, minCol func(n, rows int, x *T, stride int, acc *T, ahead int)
 	vector         int // columns are a multiple of this
 }
 
@@ -64,7 +64,7 @@ func minFloatColumns[T float](acc []T, x []T, at, n, stride int) {
 }
 
 // extremeColumns is by f, where a level has it, on all processors.
-func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, acc *T), portable func(acc, x []T, at, n, stride int), acc, x []T, at, n, stride int) {
+func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, acc *T, ahead int), portable func(acc, x []T, at, n, stride int), acc, x []T, at, n, stride int) {
 	full := 0
 	if f != nil {
 		full = len(acc) / vector * vector
@@ -74,7 +74,7 @@ func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, a
 		copy(acc[:full], x[at:])
 		if !isShared(n, full*sizeOf[T]()) {
 			if n > 1 {
-				f(full, n-1, &x[at+stride], stride, &acc[0])
+				f(full, n-1, &x[at+stride], stride, &acc[0], aheadOf[T](n, stride))
 			}
 		} else {
 			parts := extremeParts[T]{f: f, acc: acc[:full]}
@@ -86,15 +86,15 @@ func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, a
 
 // extremeParts joins what the processors find, in any order.
 type extremeParts[T float] struct {
-	f     func(n, rows int, x *T, stride int, acc *T)
+	f     func(n, rows int, x *T, stride int, acc *T, ahead int)
 	mutex sync.Mutex
 	acc   []T
 }
 
 func (p *extremeParts[T]) take(x []T, rows, stride int) {
 	own := slices.Clone(x[:len(p.acc)])
-	p.f(len(own), rows, &x[0], stride, &own[0])
+	p.f(len(own), rows, &x[0], stride, &own[0], aheadOf[T](rows, stride))
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.f(len(own), 1, &own[0], 0, &p.acc[0])
+	p.f(len(own), 1, &own[0], 0, &p.acc[0], 0)
 }

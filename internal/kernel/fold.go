@@ -57,11 +57,11 @@ func floatMeans[T float]() fold {
 }
 
 func floatMaxs[T float]() fold {
-	return erase(folder[T, T]{row: maxFloats[T], columns: maxFloatColumns[T], store: storeSame[T]})
+	return erase(folder[T, T]{row: maxFloats[T], columns: maxFloatColumns[T], store: storeSame[T], inPlace: buffer.As[T]})
 }
 
 func floatMins[T float]() fold {
-	return erase(folder[T, T]{row: minFloats[T], columns: minFloatColumns[T], store: storeSame[T]})
+	return erase(folder[T, T]{row: minFloats[T], columns: minFloatColumns[T], store: storeSame[T], inPlace: buffer.As[T]})
 }
 
 func prods[T realNumber, A accumulator]() fold {
@@ -283,6 +283,10 @@ func storeAs[A accumulator](out []byte, to dtype.Type, at int, acc []A, _ int) {
 		}
 		storeEach(buffer.As[float32](out)[at:], acc)
 	case dtype.Float64:
+		if acc, ok := any(acc).([]float64); ok {
+			copy(buffer.As[float64](out)[at:], acc)
+			return
+		}
 		storeEach(buffer.As[float64](out)[at:], acc)
 	case dtype.Float16:
 		for j, v := range acc {

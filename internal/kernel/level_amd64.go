@@ -79,8 +79,8 @@ var avx2 = kernels{
 
 	extremes32: extremes[float32]{sMaxOfY, sMinOfY, sMaxColumnsY, sMinColumnsY, 8},
 	extremes64: extremes[float64]{dMaxOfY, dMinOfY, dMaxColumnsY, dMinColumnsY, 4},
-	rows32:     rowFunctions[float32]{sSoftmaxY, sExpSumY, sSquaresY, sNormalizeY},
-	rows64:     rowFunctions[float64]{dSoftmaxY, dExpSumY, dSquaresY, dNormalizeY},
+	rows32:     rowFunctions[float32]{sSoftmaxY, sExpSumY, nil, sMomentsY, sNormalizeY},
+	rows64:     rowFunctions[float64]{dSoftmaxY, dExpSumY, dSquaresY, nil, dNormalizeY},
 	f16:        conversion{8, widenF16Y, narrowF16Y, map[Op]func(n int, z, x, y *uint16){Add: addF16Y, Sub: subF16Y, Mul: mulF16Y}},
 	bf16:       conversion{8, widenBF16Y, narrowBF16Y, map[Op]func(n int, z, x, y *uint16){Add: addBF16Y, Sub: subBF16Y, Mul: mulBF16Y}},
 	casts:      casts{widenSingleY, narrowDoubleY},
@@ -151,8 +151,8 @@ var avx512 = kernels{
 
 	extremes32: extremes[float32]{sMaxOfZ, sMinOfZ, sMaxColumnsZ, sMinColumnsZ, 16},
 	extremes64: extremes[float64]{dMaxOfZ, dMinOfZ, dMaxColumnsZ, dMinColumnsZ, 8},
-	rows32:     rowFunctions[float32]{sSoftmaxZ, sExpSumZ, sSquaresZ, sNormalizeZ},
-	rows64:     rowFunctions[float64]{dSoftmaxZ, dExpSumZ, dSquaresZ, dNormalizeZ},
+	rows32:     rowFunctions[float32]{sSoftmaxZ, sExpSumZ, nil, sMomentsZ, sNormalizeZ},
+	rows64:     rowFunctions[float64]{dSoftmaxZ, dExpSumZ, dSquaresZ, nil, dNormalizeZ},
 	f16:        conversion{16, widenF16Z, narrowF16Z, map[Op]func(n int, z, x, y *uint16){Add: addF16Z, Sub: subF16Z, Mul: mulF16Z}},
 	bf16:       conversion{16, widenBF16Z, narrowBF16Z, map[Op]func(n int, z, x, y *uint16){Add: addBF16Z, Sub: subBF16Z, Mul: mulBF16Z}},
 	casts:      casts{widenSingleZ, narrowDoubleZ},

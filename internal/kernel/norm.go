@@ -24,15 +24,24 @@ func normalize[T float](f *rowFunctions[T], y, scale, x []T, n int, eps float64,
 	shares(len(scale), 2*n*sizeOf[T](), func(from, to int) {
 		for i := from; i < to; i++ {
 			row := x[i*n : (i+1)*n]
-			mean := 0.0
-			if center {
-				mean = sumFloats(row) / float64(n)
-			}
-			r := 1 / math.Sqrt(f.meanSquare(row, mean)+eps)
+			mean, square := f.meanAndSquare(row, center)
+			r := 1 / math.Sqrt(square+eps)
 			scale[i] = T(r)
 			f.normalizeRow(y[i*n:(i+1)*n], row, mean, r)
 		}
 	})
+}
+
+// meanAndSquare is the mean and the mean of the squared distances from it; of zero
+// if the row is not centred.
+func (f *rowFunctions[T]) meanAndSquare(x []T, center bool) (mean, square float64) {
+	if x, ok := any(x).([]float32); ok {
+		return any(f).(*rowFunctions[float32]).once(x, center)
+	}
+	if center {
+		mean = sumFloats(x) / float64(len(x))
+	}
+	return mean, f.meanSquare(x, mean)
 }
 
 // meanSquare adds up the squares in lanes as sumRow does a block.
@@ -52,6 +61,48 @@ func (f *rowFunctions[T]) meanSquare(x []T, mean float64) float64 {
 		s[i%lanes] = math.FMA(d, d, s[i%lanes])
 	}
 	return addLanes(&s) / float64(len(x))
+}
+
+// once reads a row of float32 one time, as to convert it takes the longest. It
+// takes distances from an element of the row, which is at most √n standard
+// deviations from the mean: float64 loses n units in its last place at the most.
+func (f *rowFunctions[T]) once(x []T, center bool) (mean, square float64) {
+	from, n := 0.0, float64(len(x))
+	if center {
+		from = float64(x[0])
+	}
+	sum, squares := f.momentsFrom(x, from)
+	if !center {
+		return 0, squares / n
+	}
+	off := sum / n
+	return from + off, max(squares/n-off*off, 0)
+}
+
+const momentLanes = 16
+
+func (f *rowFunctions[T]) momentsFrom(x []T, from float64) (sum, square float64) {
+	if f.moments != nil && len(x)%momentLanes == 0 {
+		return f.moments(len(x), &x[0], from, nil)
+	}
+	var s [2][momentLanes]float64
+	full := 0
+	if f.moments != nil && len(x) > momentLanes {
+		full = len(x) / momentLanes * momentLanes
+		f.moments(full, &x[0], from, &s[0][0])
+	}
+	for i, v := range x[full:] {
+		d := float64(v) - from
+		s[0][i%momentLanes] += d
+		s[1][i%momentLanes] = math.FMA(d, d, s[1][i%momentLanes])
+	}
+	for apart := momentLanes / 2; apart > 0; apart /= 2 {
+		for i := range apart {
+			s[0][i] += s[0][i+apart]
+			s[1][i] += s[1][i+apart]
+		}
+	}
+	return s[0][0], s[1][0]
 }
 
 // normalizeRow computes in float64 and rounds once.

@@ -199,7 +199,8 @@ type folder[T, A any] struct {
 	row     func(x []T) A
 	columns func(acc []A, x []T, at, n, stride int) // acc[j] over x[at+j+i*stride]
 	store   func(out []byte, to dtype.Type, at int, acc []A, n int)
-	rooms   *sync.Pool // of accumulators, between calls
+	rooms   *sync.Pool           // of accumulators, between calls
+	inPlace func(out []byte) []A // results as accumulators, where they are of the same type
 }
 
 // width is how many columns are folded at a time, so that their accumulators stay
@@ -242,6 +243,10 @@ func (f folder[T, A]) part(out []byte, to dtype.Type, x []T, p *foldPlan, from, 
 func (f folder[T, A]) stretch(out []byte, to dtype.Type, x []T, p *foldPlan, acc []A, at, count, k int) {
 	for j := 0; j < count; j += len(acc) {
 		some := acc[:min(len(acc), count-j)]
+		if f.inPlace != nil && p.asColumns {
+			f.columns(f.inPlace(out)[k+j:][:len(some)], x, at+j, p.n, p.stride)
+			continue
+		}
 		switch {
 		case p.n == 0:
 			for i := range some {

@@ -17,7 +17,7 @@ func sSumsY(blocks int, x *float32, y *float64)
 // sSumColumnsY adds n elements, a multiple of 8, of each of rows > 0 rows, stride elements apart, in that order, to acc.
 //
 //go:noescape
-func sSumColumnsY(n int, rows int, x *float32, stride int, acc *float64)
+func sSumColumnsY(n int, rows int, x *float32, stride int, acc *float64, ahead int)
 
 // sMaxOfY is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -27,7 +27,7 @@ func sMaxOfY(n int, x *float32) (r float32, nan bool)
 // sMaxColumnsY takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func sMaxColumnsY(n int, rows int, x *float32, stride int, acc *float32)
+func sMaxColumnsY(n int, rows int, x *float32, stride int, acc *float32, ahead int)
 
 // sMinOfY is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -37,7 +37,7 @@ func sMinOfY(n int, x *float32) (r float32, nan bool)
 // sMinColumnsY takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func sMinColumnsY(n int, rows int, x *float32, stride int, acc *float32)
+func sMinColumnsY(n int, rows int, x *float32, stride int, acc *float32, ahead int)
 
 // dSumY is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.
 //
@@ -52,7 +52,7 @@ func dSumsY(blocks int, x *float64, y *float64)
 // dSumColumnsY adds n elements, a multiple of 8, of each of rows > 0 rows, stride elements apart, in that order, to acc.
 //
 //go:noescape
-func dSumColumnsY(n int, rows int, x *float64, stride int, acc *float64)
+func dSumColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int)
 
 // dMaxOfY is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -62,7 +62,7 @@ func dMaxOfY(n int, x *float64) (r float64, nan bool)
 // dMaxColumnsY takes the extremum of n elements, a multiple of 4, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func dMaxColumnsY(n int, rows int, x *float64, stride int, acc *float64)
+func dMaxColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int)
 
 // dMinOfY is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -72,7 +72,7 @@ func dMinOfY(n int, x *float64) (r float64, nan bool)
 // dMinColumnsY takes the extremum of n elements, a multiple of 4, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func dMinColumnsY(n int, rows int, x *float64, stride int, acc *float64)
+func dMinColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int)
 
 // sSumZ is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.
 //
@@ -87,7 +87,7 @@ func sSumsZ(blocks int, x *float32, y *float64)
 // sSumColumnsZ adds n elements, a multiple of 8, of each of rows > 0 rows, stride elements apart, in that order, to acc.
 //
 //go:noescape
-func sSumColumnsZ(n int, rows int, x *float32, stride int, acc *float64)
+func sSumColumnsZ(n int, rows int, x *float32, stride int, acc *float64, ahead int)
 
 // sMaxOfZ is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -97,7 +97,7 @@ func sMaxOfZ(n int, x *float32) (r float32, nan bool)
 // sMaxColumnsZ takes the extremum of n elements, a multiple of 16, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func sMaxColumnsZ(n int, rows int, x *float32, stride int, acc *float32)
+func sMaxColumnsZ(n int, rows int, x *float32, stride int, acc *float32, ahead int)
 
 // sMinOfZ is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -107,7 +107,7 @@ func sMinOfZ(n int, x *float32) (r float32, nan bool)
 // sMinColumnsZ takes the extremum of n elements, a multiple of 16, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func sMinColumnsZ(n int, rows int, x *float32, stride int, acc *float32)
+func sMinColumnsZ(n int, rows int, x *float32, stride int, acc *float32, ahead int)
 
 // dSumZ is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.
 //
@@ -122,7 +122,7 @@ func dSumsZ(blocks int, x *float64, y *float64)
 // dSumColumnsZ adds n elements, a multiple of 8, of each of rows > 0 rows, stride elements apart, in that order, to acc.
 //
 //go:noescape
-func dSumColumnsZ(n int, rows int, x *float64, stride int, acc *float64)
+func dSumColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int)
 
 // dMaxOfZ is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -132,7 +132,7 @@ func dMaxOfZ(n int, x *float64) (r float64, nan bool)
 // dMaxColumnsZ takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func dMaxColumnsZ(n int, rows int, x *float64, stride int, acc *float64)
+func dMaxColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int)
 
 // dMinOfZ is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
@@ -142,4 +142,4 @@ func dMinOfZ(n int, x *float64) (r float64, nan bool)
 // dMinColumnsZ takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
 //
 //go:noescape
-func dMinColumnsZ(n int, rows int, x *float64, stride int, acc *float64)
+func dMinColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int)

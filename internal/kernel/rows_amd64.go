@@ -14,11 +14,6 @@ func sSoftmaxY(n int, y *float32, x *float32)
 //go:noescape
 func sExpSumY(n int, x *float32) (greatest float32, sum float64)
 
-// sSquaresY writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
-//
-//go:noescape
-func sSquaresY(n int, x *float32, mean float64, sums *float64) float64
-
 // sNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
 //
 //go:noescape
@@ -34,15 +29,20 @@ func dSoftmaxY(n int, y *float64, x *float64)
 //go:noescape
 func dExpSumY(n int, x *float64) (greatest float64, sum float64)
 
+// dNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+//
+//go:noescape
+func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
+
 // dSquaresY writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
 //
 //go:noescape
 func dSquaresY(n int, x *float64, mean float64, sums *float64) float64
 
-// dNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+// sMomentsY writes the sums of x-from over n elements, a multiple of 16, in 16 lanes to sums unless that is nil, then those of (x-from)², and returns what these add up to.
 //
 //go:noescape
-func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
+func sMomentsY(n int, x *float32, from float64, sums *float64) (sum float64, square float64)
 
 // sSoftmaxZ writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
 //
@@ -53,11 +53,6 @@ func sSoftmaxZ(n int, y *float32, x *float32)
 //
 //go:noescape
 func sExpSumZ(n int, x *float32) (greatest float32, sum float64)
-
-// sSquaresZ writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
-//
-//go:noescape
-func sSquaresZ(n int, x *float32, mean float64, sums *float64) float64
 
 // sNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
 //
@@ -74,12 +69,17 @@ func dSoftmaxZ(n int, y *float64, x *float64)
 //go:noescape
 func dExpSumZ(n int, x *float64) (greatest float64, sum float64)
 
+// dNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+//
+//go:noescape
+func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)
+
 // dSquaresZ writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
 //
 //go:noescape
 func dSquaresZ(n int, x *float64, mean float64, sums *float64) float64
 
-// dNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+// sMomentsZ writes the sums of x-from over n elements, a multiple of 16, in 16 lanes to sums unless that is nil, then those of (x-from)², and returns what these add up to.
 //
 //go:noescape
-func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)
+func sMomentsZ(n int, x *float32, from float64, sums *float64) (sum float64, square float64)

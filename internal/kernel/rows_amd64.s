@@ -410,78 +410,6 @@ expDone:
 	VZEROUPPER
 	RET
 
-// func sSquaresY(n int, x *float32, mean float64, sums *float64) float64
-// Requires: AVX, AVX2, FMA3, SSE2
-TEXT ·sSquaresY(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVSD        mean+16(FP), X0
-	VBROADCASTSD X0, Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
-	VXORPS       Y5, Y5, Y5
-	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
-	VXORPS       Y8, Y8, Y8
-
-lanes:
-	CMPQ        AX, $0x00000020
-	JLT         done
-	VCVTPS2PD   (CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y1
-	VCVTPS2PD   16(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y2
-	VCVTPS2PD   32(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y3
-	VCVTPS2PD   48(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y4
-	VCVTPS2PD   64(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y5
-	VCVTPS2PD   80(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y6
-	VCVTPS2PD   96(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y7
-	VCVTPS2PD   112(CX), Y9
-	VSUBPD      Y0, Y9, Y9
-	VFMADD231PD Y9, Y9, Y8
-	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000020, AX
-	JMP         lanes
-
-done:
-	MOVQ         sums+24(FP), AX
-	VMOVUPD      Y1, (AX)
-	VMOVUPD      Y2, 32(AX)
-	VMOVUPD      Y3, 64(AX)
-	VMOVUPD      Y4, 96(AX)
-	VMOVUPD      Y5, 128(AX)
-	VMOVUPD      Y6, 160(AX)
-	VMOVUPD      Y7, 192(AX)
-	VMOVUPD      Y8, 224(AX)
-	VADDPD       Y5, Y1, Y1
-	VADDPD       Y6, Y2, Y2
-	VADDPD       Y7, Y3, Y3
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDSD       X1, X0, X1
-	MOVSD        X1, ret+32(FP)
-	VZEROUPPER
-	RET
-
 // func sNormalizeY(n int, y *float32, x *float32, mean float64, scale float64)
 // Requires: AVX, AVX2, SSE2
 TEXT ·sNormalizeY(SB), NOSPLIT, $0-40
@@ -1003,6 +931,78 @@ expDone:
 	VZEROUPPER
 	RET
 
+// func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·dNormalizeY(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVSD        mean+24(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        scale+32(FP), X1
+	VBROADCASTSD X1, Y1
+
+elements32:
+	CMPQ    AX, $0x00000020
+	JLT     elements32Done
+	VMOVUPD (DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (CX)
+	VMOVUPD 32(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD 64(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 64(CX)
+	VMOVUPD 96(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 96(CX)
+	VMOVUPD 128(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 128(CX)
+	VMOVUPD 160(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 160(CX)
+	VMOVUPD 192(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 192(CX)
+	VMOVUPD 224(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 224(CX)
+	ADDQ    $0x00000100, DX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000020, AX
+	JMP     elements32
+
+elements32Done:
+elements8:
+	CMPQ    AX, $0x00000008
+	JLT     elements8Done
+	VMOVUPD (DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (CX)
+	VMOVUPD 32(DX), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, 32(CX)
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000008, AX
+	JMP     elements8
+
+elements8Done:
+	VZEROUPPER
+	RET
+
 // func dSquaresY(n int, x *float64, mean float64, sums *float64) float64
 // Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·dSquaresY(SB), NOSPLIT, $0-40
@@ -1075,75 +1075,75 @@ done:
 	VZEROUPPER
 	RET
 
-// func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
-// Requires: AVX, AVX2, SSE2
-TEXT ·dNormalizeY(SB), NOSPLIT, $0-40
+// func sMomentsY(n int, x *float32, from float64, sums *float64) (sum float64, square float64)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·sMomentsY(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), AX
-	MOVQ         y+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVSD        mean+24(FP), X0
+	MOVQ         x+8(FP), CX
+	MOVSD        from+16(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        scale+32(FP), X1
-	VBROADCASTSD X1, Y1
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
 
-elements32:
-	CMPQ    AX, $0x00000020
-	JLT     elements32Done
-	VMOVUPD (DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, (CX)
-	VMOVUPD 32(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 32(CX)
-	VMOVUPD 64(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 64(CX)
-	VMOVUPD 96(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 96(CX)
-	VMOVUPD 128(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 128(CX)
-	VMOVUPD 160(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 160(CX)
-	VMOVUPD 192(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 192(CX)
-	VMOVUPD 224(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 224(CX)
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000020, AX
-	JMP     elements32
+lanes:
+	CMPQ        AX, $0x00000010
+	JLT         done
+	VCVTPS2PD   (CX), Y9
+	VSUBPD      Y0, Y9, Y9
+	VADDPD      Y9, Y1, Y1
+	VFMADD231PD Y9, Y9, Y5
+	VCVTPS2PD   16(CX), Y9
+	VSUBPD      Y0, Y9, Y9
+	VADDPD      Y9, Y2, Y2
+	VFMADD231PD Y9, Y9, Y6
+	VCVTPS2PD   32(CX), Y9
+	VSUBPD      Y0, Y9, Y9
+	VADDPD      Y9, Y3, Y3
+	VFMADD231PD Y9, Y9, Y7
+	VCVTPS2PD   48(CX), Y9
+	VSUBPD      Y0, Y9, Y9
+	VADDPD      Y9, Y4, Y4
+	VFMADD231PD Y9, Y9, Y8
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, AX
+	JMP         lanes
 
-elements32Done:
-elements8:
-	CMPQ    AX, $0x00000008
-	JLT     elements8Done
-	VMOVUPD (DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, (CX)
-	VMOVUPD 32(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 32(CX)
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000008, AX
-	JMP     elements8
+done:
+	MOVQ    sums+24(FP), AX
+	TESTQ   AX, AX
+	JZ      total
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y5, 128(AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y6, 160(AX)
+	VMOVUPD Y3, 64(AX)
+	VMOVUPD Y7, 192(AX)
+	VMOVUPD Y4, 96(AX)
+	VMOVUPD Y8, 224(AX)
 
-elements8Done:
+total:
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X1
+	MOVSD        X1, sum+32(FP)
+	VADDPD       Y7, Y5, Y5
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X0, X5, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X1
+	MOVSD        X1, square+40(FP)
 	VZEROUPPER
 	RET
 
@@ -1452,56 +1452,6 @@ expDone:
 	VUNPCKHPD     X1, X1, X0
 	VADDSD        X0, X1, X0
 	MOVSD         X0, sum+24(FP)
-	VZEROUPPER
-	RET
-
-// func sSquaresZ(n int, x *float32, mean float64, sums *float64) float64
-// Requires: AVX, AVX512DQ, AVX512F, SSE2
-TEXT ·sSquaresZ(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVSD        mean+16(FP), X0
-	VBROADCASTSD X0, Z0
-	VXORPS       Z1, Z1, Z1
-	VXORPS       Z2, Z2, Z2
-	VXORPS       Z3, Z3, Z3
-	VXORPS       Z4, Z4, Z4
-
-lanes:
-	CMPQ        AX, $0x00000020
-	JLT         done
-	VCVTPS2PD   (CX), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z1
-	VCVTPS2PD   32(CX), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z2
-	VCVTPS2PD   64(CX), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z3
-	VCVTPS2PD   96(CX), Z5
-	VSUBPD      Z0, Z5, Z5
-	VFMADD231PD Z5, Z5, Z4
-	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000020, AX
-	JMP         lanes
-
-done:
-	MOVQ          sums+24(FP), AX
-	VMOVUPD       Z1, (AX)
-	VMOVUPD       Z2, 64(AX)
-	VMOVUPD       Z3, 128(AX)
-	VMOVUPD       Z4, 192(AX)
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X1
-	VUNPCKHPD     X1, X1, X0
-	VADDSD        X0, X1, X0
-	MOVSD         X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -1895,6 +1845,58 @@ expDone:
 	VZEROUPPER
 	RET
 
+// func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·dNormalizeZ(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVSD        mean+24(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        scale+32(FP), X1
+	VBROADCASTSD X1, Z1
+
+elements32:
+	CMPQ    AX, $0x00000020
+	JLT     elements32Done
+	VMOVUPD (DX), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMOVUPD Z2, (CX)
+	VMOVUPD 64(DX), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD 128(DX), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMOVUPD Z2, 128(CX)
+	VMOVUPD 192(DX), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMOVUPD Z2, 192(CX)
+	ADDQ    $0x00000100, DX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000020, AX
+	JMP     elements32
+
+elements32Done:
+elements8:
+	CMPQ    AX, $0x00000008
+	JLT     elements8Done
+	VMOVUPD (DX), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMOVUPD Z2, (CX)
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000008, AX
+	JMP     elements8
+
+elements8Done:
+	VZEROUPPER
+	RET
+
 // func dSquaresZ(n int, x *float64, mean float64, sums *float64) float64
 // Requires: AVX, AVX512DQ, AVX512F, SSE2
 TEXT ·dSquaresZ(SB), NOSPLIT, $0-40
@@ -1945,54 +1947,58 @@ done:
 	VZEROUPPER
 	RET
 
-// func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)
-// Requires: AVX, AVX512F, SSE2
-TEXT ·dNormalizeZ(SB), NOSPLIT, $0-40
+// func sMomentsZ(n int, x *float32, from float64, sums *float64) (sum float64, square float64)
+// Requires: AVX, AVX512DQ, AVX512F, SSE2
+TEXT ·sMomentsZ(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), AX
-	MOVQ         y+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVSD        mean+24(FP), X0
+	MOVQ         x+8(FP), CX
+	MOVSD        from+16(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        scale+32(FP), X1
-	VBROADCASTSD X1, Z1
+	VXORPS       Z1, Z1, Z1
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
 
-elements32:
-	CMPQ    AX, $0x00000020
-	JLT     elements32Done
-	VMOVUPD (DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, (CX)
-	VMOVUPD 64(DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, 64(CX)
-	VMOVUPD 128(DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD 192(DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, 192(CX)
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000020, AX
-	JMP     elements32
+lanes:
+	CMPQ        AX, $0x00000010
+	JLT         done
+	VCVTPS2PD   (CX), Z5
+	VSUBPD      Z0, Z5, Z5
+	VADDPD      Z5, Z1, Z1
+	VFMADD231PD Z5, Z5, Z3
+	VCVTPS2PD   32(CX), Z5
+	VSUBPD      Z0, Z5, Z5
+	VADDPD      Z5, Z2, Z2
+	VFMADD231PD Z5, Z5, Z4
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, AX
+	JMP         lanes
 
-elements32Done:
-elements8:
-	CMPQ    AX, $0x00000008
-	JLT     elements8Done
-	VMOVUPD (DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, (CX)
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000008, AX
-	JMP     elements8
+done:
+	MOVQ    sums+24(FP), AX
+	TESTQ   AX, AX
+	JZ      total
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z4, 192(AX)
 
-elements8Done:
+total:
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X0
+	MOVSD         X0, sum+32(FP)
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X0
+	MOVSD         X0, square+40(FP)
 	VZEROUPPER
 	RET

@@ -18,12 +18,13 @@ const (
 	LogSumExp  RowOp = "logsumexp"
 )
 
-// rowFunctions are whole-row functions of a level. squares takes a multiple of 32
-// elements, normalize one of 8.
+// rowFunctions are whole-row functions of a level. squares, of float64, takes a
+// multiple of 32 elements, moments, of float32, one of 16 and normalize one of 8.
 type rowFunctions[T float] struct {
 	softmax   func(n int, y, x *T)
 	expSum    func(n int, x *T) (greatest T, sum float64)
 	squares   func(n int, x *T, mean float64, sums *float64) float64
+	moments   func(n int, x *T, from float64, sums *float64) (sum, square float64)
 	normalize func(n int, y, x *T, mean, scale float64)
 }
 

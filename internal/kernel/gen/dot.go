@@ -117,7 +117,7 @@ func (w *writer) joined(x VecVirtual) VecVirtual {
 // multiply-adds. The rows are walked four at a time as they lie, and their sum
 // stays in the first cache.
 func addRows(e element, v vector) {
-	w := start(e, v, e.prefix+"AddRows"+v.letter, fmt.Sprintf("func(n, rows int, b *%[1]s, stride int, x *%[1]s, step int, acc *%[1]s)", e.goType),
+	w := start(e, v, e.prefix+"AddRows"+v.letter, fmt.Sprintf("func(n, rows int, b *%[1]s, stride int, x *%[1]s, step int, acc *%[1]s, ahead int)", e.goType),
 		fmt.Sprintf("adds n elements, a multiple of %d, of each of rows rows, stride elements apart and times one of x, step elements apart, to acc.", v.lanes(e)))
 	x, xStep := Load(Param("x"), GP64()), stride(e, "step")
 	var factors []VecVirtual

@@ -316,14 +316,14 @@ func (s nans) any() Register {
 
 // sumColumns writes what adds rows to a row of sums.
 func sumColumns(e element, v vector) {
-	w := start(e, v, e.prefix+"SumColumns"+v.letter, fmt.Sprintf("func(n, rows int, x *%s, stride int, acc *float64)", e.goType),
+	w := start(e, v, e.prefix+"SumColumns"+v.letter, fmt.Sprintf("func(n, rows int, x *%s, stride int, acc *float64, ahead int)", e.goType),
 		"adds n elements, a multiple of 8, of each of rows > 0 rows, stride elements apart, in that order, to acc.")
 	columns(w, double, 8, func(x Mem, acc VecVirtual) { w.addWide(x, acc) })
 }
 
 // extremumColumns writes what takes the extremum of a row and others.
 func extremumColumns(e element, v vector, greater bool) {
-	w := start(e, v, e.prefix+nameOf(greater)+"Columns"+v.letter, fmt.Sprintf("func(n, rows int, x *%[1]s, stride int, acc *%[1]s)", e.goType),
+	w := start(e, v, e.prefix+nameOf(greater)+"Columns"+v.letter, fmt.Sprintf("func(n, rows int, x *%[1]s, stride int, acc *%[1]s, ahead int)", e.goType),
 		fmt.Sprintf("takes the extremum of n elements, a multiple of %d, of acc and of each of rows > 0 rows, stride elements apart.", v.lanes(e)))
 	better := extremum(greater)
 	columns(w, e, v.lanes(e), func(x Mem, acc VecVirtual) {
@@ -335,7 +335,9 @@ func extremumColumns(e element, v vector, greater bool) {
 
 // columns folds rows, four at a time, into acc of elements of type to. The rows
 // are walked as they lie, which memory is quickest at, and acc stays in the first
-// cache. The number of columns is a multiple of unit.
+// cache. The number of columns is a multiple of unit. What lies ahead is fetched
+// meanwhile: rows often lie in pages of their own, at whose end the processor
+// stops to look ahead itself.
 func columns(w *writer, to element, unit int, fold func(x Mem, acc VecVirtual)) {
 	columnsOf(w, "x", to, unit, func(int) {}, func(_ int, x Mem, acc VecVirtual) { fold(x, acc) })
 }
@@ -367,6 +369,7 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 	left, at := GP64(), GP64()
 	MOVQ(n, left)
 	MOVQ(acc, at)
+	ahead := stride(w.element, "ahead")
 	from := make([]Register, count)
 	for i := range from {
 		from[i] = GP64()
@@ -387,6 +390,9 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 			VMOVUPS(Mem{Base: at, Disp: i * to.size}, r)
 			for k, row := range from {
 				fold(k, Mem{Base: row, Disp: i * w.element.size}, r)
+				if count > 1 && i*w.element.size%64 == 0 {
+					PREFETCHT0(Mem{Base: row, Index: ahead, Scale: 1, Disp: i * w.element.size})
+				}
 			}
 			VMOVUPS(r, Mem{Base: at, Disp: i * to.size})
 		}

@@ -15,9 +15,10 @@ func rows() {
 		for _, e := range []element{single, double} {
 			softmax(e, v)
 			expSum(e, v)
-			squares(e, v)
 			normalize(e, v)
 		}
+		squares(double, v)
+		moments(single, v)
 	}
 }
 
@@ -128,6 +129,41 @@ func squares(e element, v vector) {
 		VMOVUPD(r, Mem{Base: to, Disp: i * v.bytes})
 	}
 	w.giveBack(s.total())
+}
+
+// moments writes the sums of distances from a number and of their squares.
+func moments(e element, v vector) {
+	w := start(e, v, e.prefix+"Moments"+v.letter, fmt.Sprintf("func(n int, x *%s, from float64, sums *float64) (sum, square float64)", e.goType),
+		"writes the sums of x-from over n elements, a multiple of 16, in 16 lanes to sums unless that is nil, then those of (x-from)², and returns what these add up to.")
+	const count = 16
+	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
+	from := w.everywhere("from")
+	sums, squares := lanes(zeros(v, count*8/v.bytes)), lanes(zeros(v, count*8/v.bytes))
+	Label("lanes")
+	CMPQ(n, U32(count))
+	JLT(LabelRef("done"))
+	for i := range sums {
+		d := w.wideFrom(Mem{Base: x, Disp: i * v.bytes / 8 * e.size})
+		VSUBPD(from, d, d)
+		VADDPD(d, sums[i], sums[i])
+		VFMADD231PD(d, d, squares[i])
+	}
+	ADDQ(U32(count*e.size), x)
+	SUBQ(U32(count), n)
+	JMP(LabelRef("lanes"))
+	Label("done")
+	to := Load(Param("sums"), GP64())
+	TESTQ(to, to)
+	JZ(LabelRef("total"))
+	for i := range sums {
+		VMOVUPD(sums[i], Mem{Base: to, Disp: i * v.bytes})
+		VMOVUPD(squares[i], Mem{Base: to, Disp: count*8 + i*v.bytes})
+	}
+	Label("total")
+	Store(sums.total(), ReturnIndex(0))
+	Store(squares.total(), ReturnIndex(1))
+	VZEROUPPER()
+	RET()
 }
 
 // normalize writes what takes off a number and scales, rounded once.
