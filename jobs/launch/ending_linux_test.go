@@ -29,8 +29,12 @@ func alive(pid int) bool {
 
 func TestKillingLaunchEndsTheRanks(t *testing.T) {
 	j := startRunning(t, 3, "sleep", "sleep", "stubborn")
+	dir := strings.TrimPrefix(j.Env[len(j.Env)-1], "TMPDIR=")
 	j.Process.Kill()
 	j.Wait()
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if !alive(j.pids[0]) && !alive(j.pids[1]) && !alive(j.pids[2]) {
 			return

@@ -94,8 +94,26 @@ func TestMeetingPlaceIsFreeForRankZero(t *testing.T) {
 		listener.Close()
 	}
 	m.end()
-	if _, err := os.Stat(m.dir); !os.IsNotExist(err) {
-		t.Errorf("the secret's directory is still there: %v", err)
+	if _, err := os.Stat(m.tokenFile); !os.IsNotExist(err) {
+		t.Errorf("the secret is still there: %v", err)
+	}
+}
+
+func TestSecretOnDisk(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	path, end, err := keepOnDisk([]byte("secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "secret" {
+		t.Errorf("read %q, %v", data, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of %s: %v, %v; want 0600", path, info, err)
+	}
+	end()
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }
 

@@ -15,32 +15,39 @@ import (
 type meeting struct {
 	coordinator string // host:port where rank 0 will listen
 	tokenFile   string
-	dir         string // private, holds the token
+	end         func() // removes the secret
 }
 
-// arrange reserves a port of loopback (a free one for port 0) and writes a fresh
-// secret that only this user can read. The caller ends it.
+// arrange reserves a port of loopback (a free one for port 0) and keeps a fresh
+// secret where only this user can read it. The caller ends it.
 func arrange(port int) (*meeting, error) {
 	coordinator, err := reserve(port)
 	if err != nil {
 		return nil, fmt.Errorf("the ranks' meeting place: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "lockstep-")
+	secret := make([]byte, 32)
+	rand.Read(secret)
+	path, end, err := keepSecret([]byte(hex.EncodeToString(secret)))
 	if err != nil {
 		return nil, fmt.Errorf("the job's secret: %w", err)
 	}
-	m := &meeting{coordinator: coordinator, tokenFile: filepath.Join(dir, "token"), dir: dir}
-	secret := make([]byte, 32)
-	rand.Read(secret)
-	if err := os.WriteFile(m.tokenFile, []byte(hex.EncodeToString(secret)), 0o600); err != nil {
-		m.end()
-		return nil, fmt.Errorf("the job's secret: %w", err)
-	}
-	return m, nil
+	return &meeting{coordinator, path, end}, nil
 }
 
-// end removes the secret.
-func (m *meeting) end() { os.RemoveAll(m.dir) }
+// keepOnDisk writes a secret to a file of its own, which only end removes.
+func keepOnDisk(secret []byte) (path string, end func(), err error) {
+	dir, err := os.MkdirTemp("", "lockstep-")
+	if err != nil {
+		return "", nil, err
+	}
+	end = func() { os.RemoveAll(dir) }
+	path = filepath.Join(dir, "token")
+	if err := os.WriteFile(path, secret, 0o600); err != nil {
+		end()
+		return "", nil, err
+	}
+	return path, end, nil
+}
 
 // reserve returns an address of loopback on which rank 0 can listen and which the
 // system hands to nobody else who asks for just any port: a connection to it was
