@@ -60,6 +60,9 @@ func configOf(cfg group.Config) (own Config, err error) {
 			return own, err
 		}
 	}
+	if own.StallWarning, err = env.LookupStall(); err != nil {
+		return own, err
+	}
 	if own.Token, err = env.LookupToken(); err != nil {
 		return own, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -214,14 +215,16 @@ func (c *comm) explainLink(x *exchange, at *linkError) error {
 }
 
 // absence is the error of a collective whose context has ended: it names the
-// ranks that have not come.
+// ranks that have not come, or this one when it has been told to wait no longer.
 func (c *comm) absence(x *exchange) error {
 	cause := x.over()
+	if errors.Is(x.ctx.Err(), context.Canceled) {
+		return c.giveUp(-1, c.gaveUp(x.call.String(), cause))
+	}
 	absent, silent := c.census(x.head.sequence)
-	missing := append(absent, silent...)
 	switch {
-	case len(missing) > 1:
-		return c.giveUp(-1, fmt.Errorf("%s: %s%s: %w", x.call, have(missing, "not come"), ofWhom(silent), cause))
+	case len(absent)+len(silent) > 1:
+		return c.giveUp(-1, fmt.Errorf("%s: %s: %w", x.call, c.missing(absent, silent), cause))
 	case len(silent) == 1:
 		return c.giveUp(-1, c.peerError(x.call.String(), silent[0], fmt.Errorf("does not answer: %w", cause)))
 	case len(absent) == 1:
@@ -232,11 +235,40 @@ func (c *comm) absence(x *exchange) error {
 	return c.giveUp(-1, fmt.Errorf("%s: %w", x.call, cause))
 }
 
-func ofWhom(silent []int) string {
-	if len(silent) == 0 {
-		return ""
+// gaveUp is the error of an operation that this rank was told to end: no fault of
+// a peer.
+func (c *comm) gaveUp(op string, cause error) error {
+	return fmt.Errorf("%s: rank %d gave up: %w", op, c.rank, cause)
+}
+
+// missing reads "ranks 1,3 have not come (10.0.0.2:5000; 10.0.0.4:5000; no answer
+// from 3)".
+func (c *comm) missing(absent, silent []int) string {
+	all := sorted(slices.Concat(absent, silent))
+	var where []string
+	for i, r := range all {
+		if i == manyRanks {
+			where = append(where, "…")
+			break
+		}
+		where = append(where, c.whereabouts(r))
 	}
-	return fmt.Sprintf(" (no answer from %s)", list(silent))
+	if len(silent) > 0 {
+		where = append(where, "no answer from "+list(silent))
+	}
+	return fmt.Sprintf("%s (%s)", have(all, "not come"), strings.Join(where, "; "))
+}
+
+// manyRanks is of how many ranks an error gives the addresses.
+const manyRanks = 8
+
+// whereabouts is a rank's address, and its rank in the world when that is another.
+func (c *comm) whereabouts(r int) string {
+	world := c.ranks[r]
+	if world == r {
+		return c.node.address(world)
+	}
+	return fmt.Sprintf("%d is rank %d of the world, %s", r, world, c.node.address(world))
 }
 
 // have reads "rank 3 has not come" or "ranks 1,3 have not come".

@@ -18,6 +18,9 @@ const censusTime = 100 * time.Millisecond
 // census asks all members how far they are and returns those that have not
 // begun the collective with this number, and those that do not answer.
 func (c *comm) census(sequence uint64) (absent, silent []int) {
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	c.forgetAnswers()
 	for r := range c.ranks {
 		if r != c.rank {
 			silent = append(silent, r)
@@ -42,6 +45,17 @@ func (c *comm) census(sequence uint64) (absent, silent []int) {
 		}
 	}
 	return sorted(absent), silent
+}
+
+// forgetAnswers drops those that came after an earlier census.
+func (c *comm) forgetAnswers() {
+	for {
+		select {
+		case <-c.answers:
+		default:
+			return
+		}
+	}
 }
 
 func sorted(ranks []int) []int {

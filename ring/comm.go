@@ -44,9 +44,11 @@ type comm struct {
 	next     fingerprint
 	splits   int
 	answers  chan answer
-	met      bool     // it has been decided whether memory is shared
-	shared   *sharing // nil when it is not; only used under the turn, and set to nil at the end
-	carrier  carrier  // nil before the first link
+	asking   sync.Mutex // held for a census, outside mu
+	warned   uint64     // the last collective that there was a warning of
+	met      bool       // it has been decided whether memory is shared
+	shared   *sharing   // nil when it is not; only used under the turn, and set to nil at the end
+	carrier  carrier    // nil before the first link
 
 	// For the collective under way, reused by the next.
 	scratch  []byte

@@ -19,6 +19,9 @@ type Config struct {
 	Timeout time.Duration
 	// ConnectTimeout bounds the meeting of the ranks; 0 means one minute.
 	ConnectTimeout time.Duration
+	// StallWarning is how long a collective waits before a warning in the log names
+	// the ranks that have not come; 0 means one minute.
+	StallWarning time.Duration
 	// Token is the secret that the ranks prove to each other. Without one only
 	// loopback addresses are listened on and accepted.
 	Token []byte
@@ -58,19 +61,22 @@ type Config struct {
 const (
 	defaultTimeout        = 10 * time.Minute
 	defaultConnectTimeout = time.Minute
+	defaultStallWarning   = time.Minute
 	defaultUnexpected     = 64 << 20
 )
 
 // complete checks cfg and fills in what it leaves open.
 func (cfg Config) complete() (Config, error) {
-	if cfg.Timeout < 0 || cfg.ConnectTimeout < 0 || cfg.Unexpected < 0 {
-		return cfg, fmt.Errorf("negative Timeout (%v), ConnectTimeout (%v) or Unexpected (%d); 0 means the default", cfg.Timeout, cfg.ConnectTimeout, cfg.Unexpected)
+	if cfg.Timeout < 0 || cfg.ConnectTimeout < 0 || cfg.StallWarning < 0 || cfg.Unexpected < 0 {
+		return cfg, fmt.Errorf("negative Timeout (%v), ConnectTimeout (%v), StallWarning (%v) or Unexpected (%d); 0 means the default",
+			cfg.Timeout, cfg.ConnectTimeout, cfg.StallWarning, cfg.Unexpected)
 	}
 	if err := cfg.completeSettings(); err != nil {
 		return cfg, err
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnectTimeout)
+	cfg.StallWarning = cmp.Or(cfg.StallWarning, defaultStallWarning)
 	cfg.Unexpected = cmp.Or(cfg.Unexpected, defaultUnexpected)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	return cfg, nil

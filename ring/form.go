@@ -46,6 +46,7 @@ func (n *node) unite(ctx context.Context) error {
 	if err := n.root.meet(ctx); err != nil {
 		return fmt.Errorf("rank %d: %w", n.rank, err)
 	}
+	n.work.Go(n.watch)
 	return nil
 }
 

@@ -128,6 +128,8 @@ func (c *comm) sendError(ctx context.Context, op string, dst int, begun bool, er
 		return c.failure(op)
 	case left:
 		return c.peerError(op, dst, c.parting(dst))
+	case errors.Is(ctx.Err(), context.Canceled) && begun:
+		return c.giveUp(-1, c.gaveUp(op, context.Cause(ctx)))
 	case ctx.Err() != nil && begun:
 		return c.giveUp(dst, c.peerError(op, dst, fmt.Errorf("takes no more of the message: %w", context.Cause(ctx))))
 	case ctx.Err() != nil:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,12 +38,46 @@ func TestMain(m *testing.M) {
 	if !ok {
 		os.Exit(m.Run())
 	}
-	comm, err := backend{}.Init(context.Background(), group.Config{})
+	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+		l.Close() // what the runtime opens with the first socket stays
+	}
+	atStart = holds()
+	comm, err := place()
 	if err == nil {
 		fmt.Println("ready")
 		err = run(comm)
 	}
 	fmt.Println("end:", err)
+}
+
+// Variables by which a test has a rank be impatient at the start, or listen
+// elsewhere than its peers dial.
+const (
+	connectVariable = "RING_TEST_CONNECT"
+	listenVariable  = "RING_TEST_LISTEN"
+	dialVariable    = "RING_TEST_DIAL"
+)
+
+// place forms the world that the environment describes.
+func place() (group.Communicator, error) {
+	patience, _ := time.ParseDuration(os.Getenv(connectVariable))
+	address, behindProxies := os.LookupEnv(listenVariable)
+	if !behindProxies {
+		return backend{}.Init(context.Background(), group.Config{ConnectTimeout: patience})
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := configOf(group.Config{ConnectTimeout: patience})
+	if err != nil {
+		return nil, err
+	}
+	w, _, err := env.LookupWorld()
+	if err != nil {
+		return nil, err
+	}
+	return FromListener(context.Background(), w.Rank, w.Size, listener, strings.Fields(os.Getenv(dialVariable)), cfg)
 }
 
 // sumUntilError is a training loop, as far as the ring can see. It exits on the
@@ -100,12 +135,19 @@ type process struct {
 // environment.
 func startRanks(t *testing.T, n int, role string, variables ...string) []*process {
 	t.Helper()
-	variables = append(variables, roleVariable+"="+role, env.Size+"="+fmt.Sprint(n), env.Coordinator+"="+freeAddress(t))
+	variables = append(variables, roleOf(t, role, n)...)
 	ranks := make([]*process, n)
 	for r := range ranks {
 		ranks[r] = startRank(t, append(variables, env.Rank+"="+fmt.Sprint(r)))
 	}
 	return ranks
+}
+
+// roleOf is what ranks of a world of n have in their environment.
+func roleOf(t *testing.T, role string, n int) []string {
+	t.Helper()
+	variables := []string{roleVariable + "=" + role, env.Size + "=" + fmt.Sprint(n), env.Coordinator + "=" + freeAddress(t)}
+	return variables[:len(variables):len(variables)]
 }
 
 func startRank(t *testing.T, variables []string, args ...string) *process {

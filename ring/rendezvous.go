@@ -3,11 +3,9 @@ package ring
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
@@ -59,13 +57,6 @@ func checkMeetingPlace(address string) error {
 		return fmt.Errorf("the coordinator's address is %q; want a host and a port that the other ranks can dial", address)
 	}
 	return nil
-}
-
-// table is what the coordinator answers to those who joined.
-type table struct {
-	Job       []byte
-	Addresses []string
-	Error     string
 }
 
 const (
@@ -148,7 +139,7 @@ func (n *node) gather(ctx context.Context) ([]joiner, error) {
 		select {
 		case j := <-n.joins:
 			if err = n.checkJoiner(j, joined); err != nil {
-				j.reply(table{Error: err.Error()})
+				j.reply(refusalOf(err, nil))
 				break
 			}
 			joined[j.rank] = j
@@ -159,7 +150,7 @@ func (n *node) gather(ctx context.Context) ([]joiner, error) {
 	if err == nil {
 		return joined, nil
 	}
-	refused := table{Error: err.Error()}
+	refused := refusalOf(err, ctx.Err())
 	for _, j := range joined {
 		if j.conn != nil {
 			j.reply(refused)
@@ -229,20 +220,6 @@ func (n *node) setHosts(addrs []string) {
 	for r, addr := range addrs {
 		n.hosts[r] = []string{addr}
 	}
-}
-
-// reply answers a joiner and hangs up.
-func (j joiner) reply(t table) error {
-	defer j.conn.Close()
-	data, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	j.conn.SetWriteDeadline(time.Now().Add(knockTime))
-	if err := writeBlock(j.conn, data); err != nil {
-		return fmt.Errorf("rank %d (%v) left before all had come: %w", j.rank, j.conn.RemoteAddr(), err)
-	}
-	return nil
 }
 
 // join plays a rank other than 0.
@@ -325,29 +302,9 @@ func askTable(ctx context.Context, conn net.Conn, address string, cfg Config) (t
 	case err != nil:
 		return t, fmt.Errorf("no list of all ranks: %w", plainEOF(err))
 	case t.Error != "":
-		return t, errors.New(t.Error)
+		return t, t.refusal()
 	case len(t.Job) != 16:
 		return t, errors.New("list of ranks without a job")
 	}
 	return t, nil
-}
-
-// writeBlock and readBlock move bytes with their length before them.
-func writeBlock(w io.Writer, data []byte) error {
-	_, err := w.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...))
-	return err
-}
-
-func readBlock(r io.Reader, limit int) ([]byte, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, err
-	}
-	n := binary.LittleEndian.Uint32(length[:])
-	if n > uint32(limit) {
-		return nil, fmt.Errorf("block of %d bytes, at most %d", n, limit)
-	}
-	data := make([]byte, n)
-	_, err := io.ReadFull(r, data)
-	return data, noEOF(err)
 }

@@ -87,6 +87,9 @@ func TestRanksThatDoNotCome(t *testing.T) {
 			wantError(t, err, "rank 0", "ranks 2,4 did not come", "300ms")
 		}
 		wantError(t, err, "ranks 2,4 did not come")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v is no deadline", err)
+		}
 	}
 }
 
@@ -101,6 +104,32 @@ func TestTwoOfOneRank(t *testing.T) {
 	t.Parallel()
 	for _, err := range meet(t, []int{0, 1, 1}, []int{3, 3, 3}, Config{}) {
 		wantError(t, err, "two processes", "rank 1", "127.0.0.1:")
+	}
+}
+
+// TestCancelledCoordinator sees that those who came hear of it, and that it is the
+// same kind of error to them.
+func TestCancelledCoordinator(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough of this")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	address := freeAddress(t)
+	came := make(chan error, 1)
+	go func() {
+		_, err := Coordinate(t.Context(), 1, 3, address, Config{})
+		came <- err
+	}()
+	time.AfterFunc(200*time.Millisecond, func() { cancel(enough) })
+	_, err := Coordinate(ctx, 0, 3, address, Config{ConnectTimeout: time.Hour})
+	wantError(t, err, "rank 0", "did not come", enough.Error())
+	select {
+	case err = <-came:
+		wantError(t, err, "rank 1", "rank 2 did not come", enough.Error())
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v is no cancellation", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("rank 1 still waits")
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 const (
 	Backend     = "LOCKSTEP_BACKEND"
 	Timeout     = "LOCKSTEP_TIMEOUT"
+	Stall       = "LOCKSTEP_STALL_WARNING"
 	Rank        = "LOCKSTEP_RANK"
 	Size        = "LOCKSTEP_SIZE"
 	Coordinator = "LOCKSTEP_COORDINATOR"
@@ -59,6 +60,7 @@ type Variable struct{ Name, Allowed, Meaning string }
 var Variables = []Variable{
 	{Backend, "the name of a backend, or any", "backend that Init picks when the program asks for none"},
 	{Timeout, "a duration above zero, such as 90s", "longest wait of one operation; 10m if not set"},
+	{Stall, "a duration above zero, such as 30s", "how long a collective on the ring waits before a warning names the ranks that have not come; 1m if not set"},
 	{Rank, "0 to size-1", "rank of this process on the ring"},
 	{Size, "1 to 65536", "number of ranks; not needed with a host file"},
 	{Coordinator, "host:port", "address where rank 0 listens and the others learn all addresses"},
@@ -151,13 +153,22 @@ func LookupLog() (slog.Level, error) {
 
 // LookupTimeout returns LOCKSTEP_TIMEOUT, 0 when it is not set.
 func LookupTimeout() (time.Duration, error) {
-	v, ok := os.LookupEnv(Timeout)
+	return duration(Timeout, "a duration above zero, such as 90s")
+}
+
+// LookupStall returns LOCKSTEP_STALL_WARNING, 0 when it is not set.
+func LookupStall() (time.Duration, error) {
+	return duration(Stall, "a duration above zero, such as 30s")
+}
+
+func duration(name, allowed string) (time.Duration, error) {
+	v, ok := os.LookupEnv(name)
 	if !ok {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(v)
 	if err != nil || d <= 0 {
-		return 0, wrong(Timeout, v, "a duration above zero, such as 90s")
+		return 0, wrong(name, v, allowed)
 	}
 	return d, nil
 }

@@ -167,6 +167,22 @@ func TestLookupTimeout(t *testing.T) {
 	}
 }
 
+func TestLookupStall(t *testing.T) {
+	only(t, nil)
+	if d, err := LookupStall(); d != 0 || err != nil {
+		t.Errorf("not set: %v, %v", d, err)
+	}
+	only(t, vars{Stall: "2m"})
+	if d, err := LookupStall(); d != 2*time.Minute || err != nil {
+		t.Errorf("2m: %v, %v", d, err)
+	}
+	for _, v := range []string{"", "0s", "-1s", "60", "never"} {
+		only(t, vars{Stall: v})
+		_, err := LookupStall()
+		wantError(t, err, []string{"LOCKSTEP_STALL_WARNING is " + strconv.Quote(v), "30s"})
+	}
+}
+
 func TestLookupBackend(t *testing.T) {
 	only(t, nil)
 	if v, err := LookupBackend(); v != "" || err != nil {

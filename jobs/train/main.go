@@ -125,8 +125,9 @@ func useEnvironment() error {
 // not come together.
 func initError(err error) error {
 	var peer *group.PeerError
+	var broken *group.BrokenError
 	var network *net.OpError
-	if errors.As(err, &peer) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if errors.As(err, &peer) || errors.As(err, &broken) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &usageError{err}

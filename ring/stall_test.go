@@ -1,0 +1,88 @@
+package ring
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/group"
+)
+
+// TestStallWarning has two of four ranks come late to each kind of collective. The
+// two that wait warn, once, and name the others; then all ends well.
+func TestStallWarning(t *testing.T) {
+	for _, what := range []string{"sum 8", "sum 500000", "gather 8", "scatter 8", "all-to-all 8", "broadcast 1", "barrier", "split"} {
+		for name, overSockets := range map[string]bool{"shared memory": false, "sockets": true} {
+			t.Run(what+", "+name, func(t *testing.T) {
+				t.Parallel()
+				log := &logOf{}
+				comms := makeWorld(t, 4, Config{StallWarning: 100 * time.Millisecond, NoSharedMemory: overSockets, Logger: log.logger(slog.LevelWarn)})
+				do := func(r int) {
+					if err := doOne(t.Context(), comms[r], strings.Fields(what)); err != nil {
+						t.Errorf("rank %d: %v", r, err)
+					}
+				}
+				done := make(chan struct{})
+				go func() {
+					everyRank(2, func(i int) { do(2 * i) })
+					close(done)
+				}()
+				warnings := func() []string { return log.lines(" has waited for ") }
+				for end := time.Now().Add(30 * time.Second); len(warnings()) < 2; time.Sleep(10 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("log %q", log.lines(""))
+					}
+				}
+				time.Sleep(300 * time.Millisecond)
+				everyRank(2, func(i int) { do(2*i + 1) })
+				<-done
+				if len(warnings()) != 2 {
+					t.Errorf("%d warnings, want one of each rank that waits: %q", len(warnings()), warnings())
+				}
+				for _, w := range warnings() {
+					wantText(t, "warning", w, "level=WARN", " #1", "ranks 1,3 have not come (127.0.0.1:", "missing=\"[1 3]\"", "sequence=1")
+				}
+			})
+		}
+	}
+}
+
+// TestStallInAGroup names ranks as the group has them, and as the world has.
+func TestStallInAGroup(t *testing.T) {
+	log := &logOf{}
+	comms := makeWorld(t, 4, Config{StallWarning: 50 * time.Millisecond, Logger: log.logger(slog.LevelWarn)})
+	groups := make([]group.Communicator, 4)
+	everyRank(4, func(r int) {
+		var err error
+		if groups[r], err = comms[r].(group.Splitter).Split(t.Context(), 0, -r); err != nil {
+			t.Error(err)
+		}
+	})
+	done := make(chan error)
+	go func() { done <- groups[3].(group.Barrierer).Barrier(t.Context()) }()
+	for end := time.Now().Add(30 * time.Second); len(log.lines("barrier #1 has waited for")) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("log %q", log.lines(""))
+		}
+	}
+	everyRank(3, func(r int) { groups[r].(group.Barrierer).Barrier(t.Context()) })
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	wantText(t, "warning", log.lines("barrier #1 has waited for")[0], "ranks 1,2,3 have not come", "1 is rank 2 of the world, 127.0.0.1:", "3 is rank 0 of the world")
+}
+
+// TestNoStallNoWarning sees that the log stays silent as long as all is well.
+func TestNoStallNoWarning(t *testing.T) {
+	log := &logOf{}
+	comms := makeWorld(t, 2, Config{StallWarning: time.Hour, Logger: log.logger(slog.LevelWarn)})
+	for range 10 {
+		sumAll(t, comms)
+	}
+	if lines := log.lines(""); len(lines) > 0 {
+		t.Errorf("log %q", lines)
+	}
+	_, err := Local(t.Context(), 2, Config{StallWarning: -1})
+	wantError(t, err, "negative", "StallWarning (-1ns)")
+}
