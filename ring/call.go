@@ -215,16 +215,22 @@ func (c *comm) explainLink(x *exchange, at *linkError) error {
 }
 
 // absence is the error of a collective whose context has ended: it names the
-// ranks that have not come, or this one when it has been told to wait no longer.
+// ranks that have not come. When this rank was told to wait no longer that is the
+// reason, and no peer's fault.
 func (c *comm) absence(x *exchange) error {
 	cause := x.over()
-	if errors.Is(x.ctx.Err(), context.Canceled) {
-		return c.giveUp(-1, c.gaveUp(x.call.String(), cause))
-	}
 	absent, silent := c.census(x.head.sequence)
+	if errors.Is(x.ctx.Err(), context.Canceled) {
+		err := c.gaveUp(x.call.String(), cause)
+		if all, where := c.missing(absent, silent); len(all) > 0 {
+			err = fmt.Errorf("%w; still to come: %s (%s)", err, ranks(all), where)
+		}
+		return c.giveUp(-1, err)
+	}
 	switch {
 	case len(absent)+len(silent) > 1:
-		return c.giveUp(-1, fmt.Errorf("%s: %s: %w", x.call, c.missing(absent, silent), cause))
+		all, where := c.missing(absent, silent)
+		return c.giveUp(-1, fmt.Errorf("%s: %s (%s): %w", x.call, have(all, "not come"), where, cause))
 	case len(silent) == 1:
 		return c.giveUp(-1, c.peerError(x.call.String(), silent[0], fmt.Errorf("does not answer: %w", cause)))
 	case len(absent) == 1:
@@ -241,22 +247,22 @@ func (c *comm) gaveUp(op string, cause error) error {
 	return fmt.Errorf("%s: rank %d gave up: %w", op, c.rank, cause)
 }
 
-// missing reads "ranks 1,3 have not come (10.0.0.2:5000; 10.0.0.4:5000; no answer
-// from 3)".
-func (c *comm) missing(absent, silent []int) string {
-	all := sorted(slices.Concat(absent, silent))
-	var where []string
+// missing is the ranks that have not come, and where they are: "10.0.0.2:5000;
+// 10.0.0.4:5000; no answer from 3".
+func (c *comm) missing(absent, silent []int) (all []int, where string) {
+	all = sorted(slices.Concat(absent, silent))
+	var places []string
 	for i, r := range all {
 		if i == manyRanks {
-			where = append(where, "…")
+			places = append(places, "…")
 			break
 		}
-		where = append(where, c.whereabouts(r))
+		places = append(places, c.whereabouts(r))
 	}
 	if len(silent) > 0 {
-		where = append(where, "no answer from "+list(silent))
+		places = append(places, "no answer from "+list(silent))
 	}
-	return fmt.Sprintf("%s (%s)", have(all, "not come"), strings.Join(where, "; "))
+	return all, strings.Join(places, "; ")
 }
 
 // manyRanks is of how many ranks an error gives the addresses.
@@ -277,6 +283,13 @@ func have(ranks []int, what string) string {
 		return fmt.Sprintf("rank %d has %s", ranks[0], what)
 	}
 	return fmt.Sprintf("ranks %s have %s", list(ranks), what)
+}
+
+func ranks(all []int) string {
+	if len(all) == 1 {
+		return fmt.Sprintf("rank %d", all[0])
+	}
+	return "ranks " + list(all)
 }
 
 func list(ranks []int) string {

@@ -37,11 +37,12 @@ func (c *comm) warnOfStall() {
 		return
 	}
 	text := "all ranks have come and it does not end"
-	if len(absent)+len(silent) > 0 {
-		text = c.missing(absent, silent)
+	missing, where := c.missing(absent, silent)
+	if len(missing) > 0 {
+		text = fmt.Sprintf("%s (%s)", have(missing, "not come"), where)
 	}
 	c.node.log.Warn(fmt.Sprintf("ring: %s has waited for %v: %s", call, time.Since(began).Round(time.Millisecond), text),
-		"op", callNames[call.kind], "sequence", call.sequence, "missing", append(absent, silent...))
+		"op", callNames[call.kind], "sequence", call.sequence, "missing", missing)
 }
 
 // stalled returns the collective under way, and whether there is to be a warning.

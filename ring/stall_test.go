@@ -28,7 +28,7 @@ func TestStallWarning(t *testing.T) {
 					everyRank(2, func(i int) { do(2 * i) })
 					close(done)
 				}()
-				warnings := func() []string { return log.lines(" has waited for ") }
+				warnings := func() []string { return log.lines("ranks 1,3 have not come") }
 				for end := time.Now().Add(30 * time.Second); len(warnings()) < 2; time.Sleep(10 * time.Millisecond) {
 					if time.Now().After(end) {
 						t.Fatalf("log %q", log.lines(""))
@@ -41,7 +41,7 @@ func TestStallWarning(t *testing.T) {
 					t.Errorf("%d warnings, want one of each rank that waits: %q", len(warnings()), warnings())
 				}
 				for _, w := range warnings() {
-					wantText(t, "warning", w, "level=WARN", " #1", "ranks 1,3 have not come (127.0.0.1:", "missing=\"[1 3]\"", "sequence=1")
+					wantText(t, "warning", w, "level=WARN", " #1", " has waited for ", "ranks 1,3 have not come (127.0.0.1:", "missing=\"[1 3]\"", "sequence=1")
 				}
 			})
 		}
