@@ -60,13 +60,16 @@ func (c *workload) measureCores(a *arena, rounds int, w io.Writer) {
 		ones, twos = append(ones, c.speed(one, repeats)), append(twos, c.speed(two, repeats))
 		ratios = append(ratios, float64(one)/float64(two))
 	}
-	mark := ""
+	mark, result := "", verdict(median(ratios), c.wanted)
 	others := machineBusy() - busy - (clock() - own)
 	if others > time.Duration(busyShare*float64(time.Since(start))*float64(runtime.NumCPU())) {
 		mark = "~"
+		if result == "missed" {
+			result = "disturbed" // nobody knows
+		}
 	}
 	fmt.Fprintf(w, line, c.name, c.size, c.figure(twos), c.figure(ones), mark+fmt.Sprintf("%.2f", median(ratios)),
-		fmt.Sprintf("%.2f", c.wanted), verdict(median(ratios), c.wanted))
+		fmt.Sprintf("%.2f", c.wanted), result)
 }
 
 // wallTime is that of the fastest batch of n calls.

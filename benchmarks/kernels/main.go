@@ -87,7 +87,7 @@ func run(rounds int, only, section string) error {
 	return replaceSection(section, text.String())
 }
 
-const line = "| %-20s | %-14s | %11s | %11s | %5s | %6s | %-7s |\n"
+const line = "| %-20s | %-14s | %11s | %11s | %5s | %6s | %-9s |\n"
 
 func header(w io.Writer, ours, theirs string) {
 	fmt.Fprintf(w, line, "what", "size", ours, theirs, "ratio", "wanted", "")
