@@ -174,27 +174,28 @@ func minimum[T integer | float](z, x, y []T) {
 // floorDiv rounds towards minus infinity; a division by zero gives zero.
 func floorDiv[T integer](z, x, y []T) {
 	for i, v := range x {
-		z[i] = 0
+		var q T
 		if d := y[i]; d != 0 {
-			z[i] = v / d
+			q = v / d
 			if v%d != 0 && (v < 0) != (d < 0) {
-				z[i]--
+				q--
 			}
 		}
+		z[i] = q
 	}
 }
 
 // mod has the sign of the divisor; a division by zero gives zero.
 func mod[T integer](z, x, y []T) {
 	for i, v := range x {
-		z[i] = 0
+		var r T
 		if d := y[i]; d != 0 {
-			r := v % d
+			r = v % d
 			if r != 0 && (v < 0) != (d < 0) {
 				r += d
 			}
-			z[i] = r
 		}
+		z[i] = r
 	}
 }
 

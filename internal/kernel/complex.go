@@ -104,19 +104,19 @@ func complexPow(z, x, y []complex64) {
 // complexMax orders by the real part, then the imaginary one; NaN wins.
 func complexMax(z, x, y []complex64) {
 	for i, v := range x {
-		z[i] = v
 		if v == v && !complexLess(y[i], v) {
-			z[i] = y[i]
+			v = y[i]
 		}
+		z[i] = v
 	}
 }
 
 func complexMin(z, x, y []complex64) {
 	for i, v := range x {
-		z[i] = v
 		if v == v && !complexLess(v, y[i]) {
-			z[i] = y[i]
+			v = y[i]
 		}
+		z[i] = v
 	}
 }
 
