@@ -16,9 +16,9 @@ var ErrDonated = errors.New("its storage was given away by Donate")
 //
 //	params = step(array.Donate(params), grads) // needs no second room for parameters
 //
-// It is a promise that nobody reads x any more: once the result has been evaluated
-// reading x is ErrDonated, and once all operations recorded on the result have run,
-// so is reading that. Storage that another array shares, as a view does, is left as
+// It is a promise that nobody reads x any more, no evaluation that is under way either:
+// once the result has been evaluated reading x is ErrDonated, and once all operations
+// recorded on the result have run, so is reading that. Storage that another array shares, as a view does, is left as
 // it is. Gradients pass through; but a derivative reads the values that it needs
 // after the operations, and finds those given away missing.
 func Donate(x *Array) *Array {

@@ -90,6 +90,9 @@ func TestDonatedArraysCannotBeRead(t *testing.T) {
 			t.Errorf("reading %s: %v", name, err)
 		}
 	}
+	if got := x.String(); got != "array(float32[262144], donated)" {
+		t.Errorf("printed as %s", got)
+	}
 	if v, err := array.Values[float32](ctx, y); err != nil || v[5] != -5 {
 		t.Errorf("the result: %v", err)
 	}

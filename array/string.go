@@ -8,13 +8,16 @@ import (
 )
 
 // String shows the elements of a computed array, shortened when it is long, and
-// only shape and type of one that is still lazy: printing never computes.
+// only shape and type of one that is still lazy, or was donated: printing never computes.
 func (x *Array) String() string {
 	if err := x.Err(); err != nil {
 		return "array(error: " + err.Error() + ")"
 	}
 	v, ok := x.view()
-	if !ok {
+	switch {
+	case !ok && x.node.done():
+		return fmt.Sprintf("array(%v, donated)", x.spec())
+	case !ok:
 		return fmt.Sprintf("array(%v, lazy)", x.spec())
 	}
 	defer v.keep()

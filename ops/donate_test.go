@@ -63,3 +63,29 @@ func TestReductionsAreWrittenOver(t *testing.T) {
 		}
 	})
 }
+
+// What one compiled function returns as a view of its own values, and another captures, is
+// there for every call of the other.
+func TestCapturedViewsOfCompiledValues(t *testing.T) {
+	sizes(t, []int{2}, func(r rank) {
+		x := array.Arange(0, 5000, 1, dtype.Float32).Reshape(50, 100)
+		f := transform.Compile(func(xs ...*array.Array) []*array.Array {
+			y := xs[0].MulScalar(2)
+			return []*array.Array{ops.AllSum(y, r.g), y.T()}
+		})
+		ys := f(x)
+		h := transform.Compile(func(xs ...*array.Array) []*array.Array {
+			return []*array.Array{xs[0].Add(ys[1]).Abs()}
+		})
+		zeros := array.Zeros(dtype.Float32, 100, 50)
+		for range 3 {
+			if err := array.Eval(r.ctx, h(zeros)[0], ys[0], ys[1]); err != nil {
+				r.Fatal(err)
+			}
+			v, err := array.Values[float32](r.ctx, h(zeros)[0])
+			if err != nil || v[3] != 600 || v[51] != 202 {
+				r.Fatalf("%v, %v", v[:min(len(v), 52)], err)
+			}
+		}
+	})
+}
