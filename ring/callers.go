@@ -92,6 +92,20 @@ func (n *node) greet(conn net.Conn) bool {
 	return true
 }
 
+// missed logs that a caller could not be taken, which is tried again: one warning in
+// a while.
+func (n *node) missed(err error) {
+	n.mu.Lock()
+	quiet := n.refused == err.Error() && time.Since(n.warned) < warnTime
+	if !quiet {
+		n.refused, n.warned = err.Error(), time.Now()
+	}
+	n.mu.Unlock()
+	if !quiet {
+		n.log.Warn("ring: accept", "err", err)
+	}
+}
+
 // check plays the handshake and logs a failure.
 func (n *node) check(conn net.Conn) (hello, error) {
 	h, err := listen(conn, n.cfg.Token)

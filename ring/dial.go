@@ -108,7 +108,7 @@ func knockOn(ctx context.Context, network, addr string, h hello, cfg Config) (ne
 	dialer := net.Dialer{KeepAliveConfig: keepAlive}
 	conn, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
-		return nil, err
+		return nil, moreFiles(err)
 	}
 	tune(conn)
 	release := interruptible(ctx, conn)

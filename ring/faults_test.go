@@ -263,3 +263,44 @@ func TestRankKilledBeforeTheWorldForms(t *testing.T) {
 		wantText(t, fmt.Sprintf("rank %d", r), p.expect(t, "end: "), "rank 1")
 	}
 }
+
+// TestTooManyOpenFiles lets one rank, which dials or which is called, open hardly
+// any more files.
+func TestTooManyOpenFiles(t *testing.T) {
+	for name, c := range map[string]struct{ few, files int }{"who dials": {1, 0}, "who is called": {0, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			variables := append(roleOf(t, "told", 6), connectVariable+"=2s", env.SharedMem+"=0")
+			var ranks []*process
+			for r := range 6 {
+				own := append(variables[:len(variables):len(variables)], env.Rank+"="+fmt.Sprint(r))
+				if r == c.few {
+					own = append(own, fmt.Sprintf("%s=%d", filesVariable, c.files))
+				}
+				ranks = append(ranks, startRank(t, own))
+			}
+			wantText(t, "the rank with few files", ranks[c.few].expect(t, "end: "), "too many open files", "(ulimit -n)")
+		})
+	}
+}
+
+// TestSixtyFourProcesses has as many form a world, within the time given, and sum.
+func TestSixtyFourProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 processes")
+	}
+	const n = 64
+	variables := append(roleOf(t, "told", n), "GOMAXPROCS=1")
+	ranks := make([]*process, n)
+	began := time.Now()
+	for r := range ranks {
+		ranks[r] = startRank(t, append(variables, env.Rank+"="+fmt.Sprint(r)))
+	}
+	for _, p := range ranks {
+		p.expect(t, "ready")
+	}
+	formed := time.Since(began)
+	all(t, ranks, "sum 10")
+	all(t, ranks, "sum 10000")
+	t.Logf("formed after %v, two sums after %v", formed, time.Since(began))
+}

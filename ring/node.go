@@ -169,7 +169,7 @@ func (n *node) accept(listener net.Listener) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		}
-		n.log.Warn("ring: accept", "err", err)
+		n.missed(moreFiles(err))
 		select {
 		case <-n.life.Done():
 			return

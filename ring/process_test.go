@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,11 +57,15 @@ const (
 	connectVariable = "RING_TEST_CONNECT"
 	listenVariable  = "RING_TEST_LISTEN"
 	dialVariable    = "RING_TEST_DIAL"
+	filesVariable   = "RING_TEST_FILES" // that it may have open beside those at the start
 )
 
 // place forms the world that the environment describes.
 func place() (group.Communicator, error) {
 	patience, _ := time.ParseDuration(os.Getenv(connectVariable))
+	if err := limitFiles(os.Getenv(filesVariable)); err != nil {
+		return nil, err
+	}
 	address, behindProxies := os.LookupEnv(listenVariable)
 	if !behindProxies {
 		return backend{}.Init(context.Background(), group.Config{ConnectTimeout: patience})
@@ -78,6 +83,18 @@ func place() (group.Communicator, error) {
 		return nil, err
 	}
 	return FromListener(context.Background(), w.Rank, w.Size, listener, strings.Fields(os.Getenv(dialVariable)), cfg)
+}
+
+func limitFiles(more string) error {
+	if more == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(more)
+	if err != nil {
+		return err
+	}
+	limit := uint64(holds().files + n)
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: limit})
 }
 
 // sumUntilError is a training loop, as far as the ring can see. It exits on the
