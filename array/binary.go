@@ -11,8 +11,12 @@ import (
 // derivatives are zero.
 type binary struct {
 	op          kernel.Op
-	left, right rule // by the first and by the second operand
+	left, right rule   // by the first and by the second operand
+	quick       *quick // of one that all nodes of the operation share
 }
+
+// ruled is an operation with its derivatives.
+func ruled(op kernel.Op, left, right rule) binary { return binary{op: op, left: left, right: right} }
 
 func (p binary) Name() string { return string(p.op) }
 func (binary) ReadsStrided()  {}
@@ -90,11 +94,21 @@ func (p binary) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
 }
 
 // apply promotes and broadcasts the operands of p.
-func (p binary) apply(x, y *Array) *Array { return Apply1(p, alike(promoted(x, y), x, y)...) }
+func (p binary) apply(x, y *Array) *Array {
+	if z := p.quickly(x, y); z != nil {
+		return z
+	}
+	return Apply1(p, alike(promoted(x, y), x, y)...)
+}
 
 // applyInexact is apply for operations that compute with real numbers: bool and
 // integers become float32.
 func (p binary) applyInexact(x, y *Array) *Array {
+	if x.DType().IsInexact() {
+		if z := p.quickly(x, y); z != nil {
+			return z
+		}
+	}
 	return Apply1(p, alike(inexact(promoted(x, y)), x, y)...)
 }
 
@@ -104,28 +118,28 @@ func passOn(d *Array, _ []*Array, _ *Array) *Array { return d }
 // NumPy's rule and computes in the type dtype.Promote gives; an error if the
 // shapes do not broadcast. Integers wrap; bool adds by or.
 func (x *Array) Add(y *Array) *Array {
-	return binary{kernel.Add, passOn, passOn}.apply(x, y)
+	return ruled(kernel.Add, passOn, passOn).apply(x, y)
 }
 
 // Sub is x - y. Integers wrap; bool subtracts by exclusive or.
 func (x *Array) Sub(y *Array) *Array {
-	return binary{kernel.Sub, passOn, func(d *Array, _ []*Array, _ *Array) *Array { return d.Neg() }}.apply(x, y)
+	return ruled(kernel.Sub, passOn, func(d *Array, _ []*Array, _ *Array) *Array { return d.Neg() }).apply(x, y)
 }
 
 // Mul is x · y, element by element. Integers wrap; bool multiplies by and.
 func (x *Array) Mul(y *Array) *Array {
-	return binary{kernel.Mul,
+	return ruled(kernel.Mul,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[1]) },
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[0]) },
-	}.apply(x, y)
+	).apply(x, y)
 }
 
 // Div is x / y. Bool and integers become float32 first.
 func (x *Array) Div(y *Array) *Array {
-	return binary{kernel.Div,
+	return ruled(kernel.Div,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Div(in[1]) },
 		func(d *Array, in []*Array, z *Array) *Array { return d.Mul(z).Div(in[1]).Neg() },
-	}.applyInexact(x, y)
+	).applyInexact(x, y)
 }
 
 // FloorDiv is the largest integer not above x / y, in the promoted type. Its
@@ -137,16 +151,16 @@ func (x *Array) FloorDiv(y *Array) *Array { return binary{op: kernel.FloorDiv}.a
 // Mod is the remainder of FloorDiv: it has the sign of y. An integer modulo zero
 // gives zero, a float NaN. An error for bool and complex.
 func (x *Array) Mod(y *Array) *Array {
-	return binary{kernel.Mod, passOn,
+	return ruled(kernel.Mod, passOn,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[0].FloorDiv(in[1])).Neg() },
-	}.apply(x, y)
+	).apply(x, y)
 }
 
 // Pow is x to the power y. Integers are multiplied out and wrap; a negative
 // integer power gives the reciprocal cut to an integer. The derivative by y is
 // zero where x is zero. An error for bool.
 func (x *Array) Pow(y *Array) *Array {
-	return binary{kernel.Pow, powByBase, powByExponent}.apply(x, y)
+	return ruled(kernel.Pow, powByBase, powByExponent).apply(x, y)
 }
 
 // powByBase avoids 0·Inf where x and y are zero; the derivative there is zero.
@@ -170,38 +184,38 @@ func powByExponent(d *Array, in []*Array, z *Array) *Array {
 // ordered by the real part, then the imaginary one. Where x = y the gradient
 // goes to y.
 func (x *Array) Maximum(y *Array) *Array {
-	return binary{kernel.Maximum,
+	return ruled(kernel.Maximum,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.onlyWhere(in[0].Greater(in[1])) },
 		func(d *Array, in []*Array, _ *Array) *Array { return d.onlyWhere(in[0].LessEqual(in[1])) },
-	}.apply(x, y)
+	).apply(x, y)
 }
 
 // Minimum is the smaller of x and y; NaN if either is NaN. Complex numbers are
 // ordered by the real part, then the imaginary one. Where x = y the gradient
 // goes to y.
 func (x *Array) Minimum(y *Array) *Array {
-	return binary{kernel.Minimum,
+	return ruled(kernel.Minimum,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.onlyWhere(in[0].Less(in[1])) },
 		func(d *Array, in []*Array, _ *Array) *Array { return d.onlyWhere(in[0].GreaterEqual(in[1])) },
-	}.apply(x, y)
+	).apply(x, y)
 }
 
 // LogAddExp is log(exp(x) + exp(y)) without overflow. Bool and integers become
 // float32 first. An error for complex.
 func (x *Array) LogAddExp(y *Array) *Array {
-	return binary{kernel.LogAddExp,
+	return ruled(kernel.LogAddExp,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[0].Sub(in[1]).Sigmoid()) },
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[1].Sub(in[0]).Sigmoid()) },
-	}.applyInexact(x, y)
+	).applyInexact(x, y)
 }
 
 // Atan2 is the angle in radians, from -π to π, of the point with ordinate x and
 // abscissa y. Bool and integers become float32 first. An error for complex.
 func (x *Array) Atan2(y *Array) *Array {
-	return binary{kernel.Atan2,
+	return ruled(kernel.Atan2,
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[1].Div(squaredRadius(in))) },
 		func(d *Array, in []*Array, _ *Array) *Array { return d.Mul(in[0].Div(squaredRadius(in))).Neg() },
-	}.applyInexact(x, y)
+	).applyInexact(x, y)
 }
 
 func squaredRadius(in []*Array) *Array { return in[0].Square().Add(in[1].Square()) }

@@ -67,9 +67,12 @@ func (x *Array) Eval(ctx context.Context) error { return Eval(ctx, x) }
 
 // runInOrder is the whole evaluation of a graph without lanes.
 func (p *planned) runInOrder(ctx context.Context) error {
+	var r room
 	for i, n := range p.tasks {
-		if err := n.finish(ctx); err != nil {
-			return err
+		if !n.finishQuickly(ctx, &r) {
+			if err := n.finish(ctx); err != nil {
+				return err
+			}
 		}
 		p.tasks[i] = nil
 	}

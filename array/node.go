@@ -131,6 +131,25 @@ func (n *node) release(values []View, err error) {
 	}
 }
 
+// releaseQuickly is release of a node with one value and nothing rare; v is nil if it was
+// not computed.
+func (n *node) releaseQuickly(v *View) {
+	n.mu.Lock()
+	n.busy = false
+	if v != nil {
+		n.prim, n.pair = nil, [2]*Array{}
+		n.value.Store(v)
+	}
+	freed := n.freed()
+	if freed != nil {
+		n.wait.freed = nil
+	}
+	n.mu.Unlock()
+	if freed != nil {
+		close(freed)
+	}
+}
+
 func (n *node) setValues(values []View) {
 	if n.rare.specs == nil {
 		return

@@ -58,6 +58,7 @@ func NewProgram(args []Spec, captured []*Array, code []Instruction, results []in
 	for i, number := range results {
 		b.result(i, b.values[number])
 	}
+	b.rewrite()
 	if err := b.schedule(); err != nil {
 		return nil, err
 	}
