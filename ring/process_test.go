@@ -169,7 +169,12 @@ func roleOf(t *testing.T, role string, n int) []string {
 
 func startRank(t *testing.T, variables []string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], args...)}
+	return start(t, exec.CommandContext(t.Context(), os.Args[0], args...), variables)
+}
+
+func start(t *testing.T, cmd *exec.Cmd, variables []string) *process {
+	t.Helper()
+	p := &process{Cmd: cmd}
 	// A race detector waits a second before it lets a process end.
 	p.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), variables...)
 	p.Stderr = os.Stderr
@@ -272,7 +277,8 @@ func TestSendCloseExit(t *testing.T) {
 // TestConformanceAsRank is the suite as one of several processes, which
 // TestConformanceOfProcesses starts.
 func TestConformanceAsRank(t *testing.T) {
-	if os.Getenv(roleVariable) != "suite" {
+	run, ok := map[string]func(*testing.T, grouptest.MakeWorld){"suite": grouptest.Run, "partial": grouptest.RunPartialSums}[os.Getenv(roleVariable)]
+	if !ok {
 		return
 	}
 	world, err := backend{}.Init(t.Context(), group.Config{})
@@ -280,7 +286,7 @@ func TestConformanceAsRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer world.Close()
-	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+	run(t, func(t *testing.T, n int) []group.Communicator {
 		if n > world.Size() {
 			return nil
 		}
@@ -314,18 +320,29 @@ func TestConformanceOfProcesses(t *testing.T) {
 			place := append(c.place(t, c.ranks), roleVariable+"=suite")
 			ranks := make([]*process, c.ranks)
 			for r := range ranks {
-				ranks[r] = startRank(t, append(place, env.Rank+"="+fmt.Sprint(r)), fmt.Sprintf("-test.run=^TestConformanceAsRank$/ranks=%d$", c.ranks), "-test.v")
+				ranks[r] = startRank(t, append(place, env.Rank+"="+fmt.Sprint(r)), suiteOf(c.ranks)...)
 			}
-			for r, p := range ranks {
-				var out strings.Builder
-				for p.lines.Scan() {
-					fmt.Fprintln(&out, p.lines.Text())
-				}
-				if err := p.Wait(); err != nil || !strings.Contains(out.String(), fmt.Sprintf("--- PASS: TestConformanceAsRank/ranks=%d ", c.ranks)) {
-					t.Errorf("rank %d: %v\n%s", r, err, out.String())
-				}
-			}
+			expectSuite(t, ranks)
 		})
+	}
+}
+
+// suiteOf are the arguments of a rank that runs the suite of so many.
+func suiteOf(ranks int) []string {
+	return []string{fmt.Sprintf("-test.run=^TestConformanceAsRank$/ranks=%d$", ranks), "-test.v"}
+}
+
+// expectSuite waits for ranks that run the suite.
+func expectSuite(t *testing.T, ranks []*process) {
+	t.Helper()
+	for r, p := range ranks {
+		var out strings.Builder
+		for p.lines.Scan() {
+			fmt.Fprintln(&out, p.lines.Text())
+		}
+		if err := p.Wait(); err != nil || !strings.Contains(out.String(), fmt.Sprintf("--- PASS: TestConformanceAsRank/ranks=%d ", len(ranks))) {
+			t.Errorf("rank %d: %v\n%s", r, err, out.String())
+		}
 	}
 }
 
