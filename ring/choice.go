@@ -12,6 +12,7 @@ const (
 	byPipeline   way = "pipeline"
 	byNeighbours way = "neighbour ring"
 	byHosts      way = "hierarchical"
+	byTwoLevels  way = "two levels"
 )
 
 // surroundings are what the choice depends on beside the call; they are the same
@@ -37,6 +38,9 @@ func choose(kind callKind, bytes int, s surroundings) way {
 		return byMemory
 	case reduces && s.levels && s.reduce == reduceHierarchical:
 		return byHosts
+	case s.levels && s.schedule == scheduleAuto && bytes > small(s.ranks) &&
+		(kind == allReduce || kind == allGather || kind == broadcast):
+		return byTwoLevels
 	case kind == broadcast, kind == barrier:
 		return byDoubling
 	case kind == allToAll:
@@ -69,7 +73,7 @@ func (x *exchange) way() way {
 	c, call := x.comm, &x.call
 	cfg := &c.node.cfg
 	chosen := choose(call.kind, call.bytes, surroundings{
-		ranks: c.Size(), shared: c.shared != nil, levels: c.levels != nil,
+		ranks: c.Size(), shared: c.shared != nil && c.levels == nil, levels: c.levels != nil,
 		topology: cfg.Topology, reduce: cfg.Reduce, schedule: cfg.Schedule,
 	})
 	class := bits.Len(uint(call.bytes))

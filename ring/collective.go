@@ -46,6 +46,8 @@ func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []
 			return x.circulate(op, t, data, true)
 		case byHosts:
 			return x.reduceByHosts(op, t, data)
+		case byTwoLevels:
+			return x.reduceInLevels(op, t, data)
 		case byDoubling:
 			return x.reduceSmall(op, t, data)
 		}
@@ -77,14 +79,25 @@ func (x *exchange) reduceSmall(op group.Op, t dtype.Type, data []byte) error {
 // reduceSliced combines data slice by slice. A rank's results arrive where its
 // originals were: their owner has combined them, so they have been sent.
 func (x *exchange) reduceSliced(op group.Op, t dtype.Type, data []byte) error {
+	return x.reduceSlices(op, t, data, x.slices(t, data), true)
+}
+
+// slices divides data among the members of the circle.
+func (x *exchange) slices(t dtype.Type, data []byte) slicing {
+	s := slicing{elems: len(data) / t.Size(), ranks: x.circle.size()}
+	s.limit = ceil(s.largest(), segmentsOf(x.circle.size(), s.largest()*t.Size()))
+	return s
+}
+
+// reduceSlices is reduceSliced; without spread each rank has the result of its own
+// slice alone at the end.
+func (x *exchange) reduceSlices(op group.Op, t dtype.Type, data []byte, s slicing, spread bool) error {
 	size := t.Size()
-	s := slicing{elems: len(data) / size, ranks: x.circle.size()}
-	s.limit = ceil(s.largest(), segmentsOf(x.circle.size(), s.largest()*size))
 	of := func(rank, segment int) []byte {
 		lo, hi := s.segment(rank, segment)
 		return data[lo*size : hi*size]
 	}
-	r := reduction{op: op, t: t, plan: pipeline(s.segments(), true), in: of, of: of,
+	r := reduction{op: op, t: t, plan: pipeline(s.segments(), spread), in: of, of: of,
 		out: func(segment int) []byte { return of(x.circle.at, segment) }}
 	return x.reduce(r, s.limit*size)
 }
@@ -215,6 +228,8 @@ func (x *exchange) gather(in, out []byte) error {
 		return c.shared.gather(x, in, out)
 	case byNeighbours:
 		return x.passGather(in, out)
+	case byTwoLevels:
+		return x.gatherInLevels(in, out)
 	}
 	block := func(_, i int) []byte { return slice(out, i, len(in)) }
 	copy(block(0, c.rank), in)
@@ -280,6 +295,8 @@ func (c *comm) Broadcast(ctx context.Context, root int, data []byte) error {
 			return c.shared.broadcast(x, root, data)
 		case byNeighbours:
 			return x.passBroadcast(root, data)
+		case byTwoLevels:
+			return x.broadcastInLevels(root, data)
 		}
 		return x.double(func(i int) []byte {
 			if i == root {

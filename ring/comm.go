@@ -31,7 +31,7 @@ type comm struct {
 	work   sync.WaitGroup // readers of messages
 	opened chan struct{}  // closed when there is a dispute
 	leave  sync.Once
-	guests chan guest // members that have decided whether they share memory; on rank 0
+	guests chan guest // members of this host that have decided whether they share memory
 
 	mu       sync.Mutex
 	closed   bool
@@ -102,9 +102,7 @@ func newMembers(n *node, id groupID, ranks []int, rank int) *comm {
 	c.everyone = newCircle(everyone(len(ranks)), rank)
 	c.life, c.end = context.WithCancel(context.Background())
 	c.steps, c.halt = context.WithCancel(context.Background())
-	if rank == 0 {
-		c.guests = make(chan guest, 2*len(ranks))
-	}
+	c.guests = make(chan guest, 2*len(ranks))
 	c.peers = make([]*peer, len(ranks))
 	for r := range ranks {
 		if r != rank {
@@ -173,7 +171,7 @@ func (c *comm) attach(r int, e event) error {
 	switch {
 	case c.closed, e.purpose == forMessages && c.fault != nil:
 		return errEnded
-	case e.purpose == forSegment && (c.rank != 0 || c.met):
+	case e.purpose == forSegment && c.met:
 		return errEnded
 	case e.purpose == forCollectives && (c.dials(r) || p.link != nil), e.purpose == forMessages && p.in.conn != nil:
 		return fmt.Errorf("rank %d has connected already", r)

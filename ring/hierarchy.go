@@ -8,6 +8,7 @@ import (
 // levels are the hosts of a group that spans several, and has several ranks on
 // some. The first rank of each host speaks for it.
 type levels struct {
+	hosts   [][]int
 	host    *circle // the ranks of this host
 	leaders *circle // one rank of each host; nil in ranks that are none
 }
@@ -22,7 +23,7 @@ func levelsOf(hosts [][]int, place int) *levels {
 	if len(hosts) < 2 || members == len(hosts) {
 		return nil
 	}
-	var l levels
+	l := levels{hosts: hosts}
 	var leaders []int
 	for i, h := range hosts {
 		leaders = append(leaders, h[0])
@@ -52,7 +53,8 @@ func (x *exchange) reduceByHosts(op group.Op, t dtype.Type, data []byte) error {
 	if op == group.Mean {
 		inner = group.Sum
 	}
-	if err := x.reduceWithin(l.host, inner, t, data); err != nil {
+	defer x.within(x.comm.everyone)
+	if err := x.reduceHost(inner, t, data); err != nil {
 		return err
 	}
 	if l.leaders != nil {
@@ -60,13 +62,15 @@ func (x *exchange) reduceByHosts(op group.Op, t dtype.Type, data []byte) error {
 			return err
 		}
 	}
-	x.within(l.host)
-	return x.double(func(i int) []byte {
-		if i == 0 {
-			return data
-		}
-		return nil
-	})
+	return x.handDown(data)
+}
+
+// reduceHost sums the values of this host's ranks.
+func (x *exchange) reduceHost(op group.Op, t dtype.Type, data []byte) error {
+	if s := x.comm.shared; s != nil {
+		return s.allReduce(x, op, t, data)
+	}
+	return x.reduceWithin(x.comm.levels.host, op, t, data)
 }
 
 func (x *exchange) reduceWithin(r *circle, op group.Op, t dtype.Type, data []byte) error {

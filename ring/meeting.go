@@ -7,17 +7,19 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
-// The members of a group agree once, when it is formed, whether they share
-// memory: all of them or none. Every other member goes to the door of rank 0, or
-// tells it that it stays away. When all have come rank 0 hands out the memory,
-// each says whether it could map it, and rank 0 tells everyone the outcome. So
-// the outcome is the same everywhere, or the group is broken.
+// The members of a group that are on one host agree once, when it is formed,
+// whether they share memory: all of them or none. Their first is the host of the
+// meeting: every other one goes to its door, or tells it that it stays away. When
+// all have come it hands out the memory, each says whether it could map it, and it
+// tells everyone the outcome. So the outcome is the same everywhere, or the group
+// is broken.
 
-// guest is a member that has come to rank 0, or stays away.
+// guest is a member that has come to the first one, or stays away.
 type guest struct {
 	rank int
 	conn net.Conn // nil when it stays away
@@ -35,7 +37,11 @@ func (c *comm) meet(ctx context.Context) error {
 	}
 	hosts := c.node.hostsOf(c.ranks)
 	c.levels = levelsOf(hosts, c.rank)
-	if len(hosts) > 1 || c.node.cfg.Topology == topologyRing {
+	home := c.everyone
+	if c.levels != nil {
+		home = c.levels.host
+	}
+	if home.size() == 1 || len(hosts) == c.Size() || c.node.cfg.Topology == topologyRing {
 		c.closeMeeting() // nobody comes
 		c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", false)
 		return nil
@@ -44,10 +50,10 @@ func (c *comm) meet(ctx context.Context) error {
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	agree := c.visit
-	if c.rank == 0 {
+	if home.at == 0 {
 		agree = c.receive
 	}
-	s, err := agree(ctx)
+	s, err := agree(ctx, home)
 	switch {
 	case c.life.Err() != nil:
 		s.close()
@@ -62,7 +68,7 @@ func (c *comm) meet(ctx context.Context) error {
 	c.mu.Lock()
 	c.shared = s
 	c.mu.Unlock()
-	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", 1, "shared", s != nil)
+	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", s != nil)
 	return nil
 }
 
@@ -99,13 +105,13 @@ func (c *comm) staysAway(r int) {
 	c.seat(guest{rank: r})
 }
 
-// receive is rank 0's part.
-func (c *comm) receive(ctx context.Context) (*sharing, error) {
+// receive is the first one's part.
+func (c *comm) receive(ctx context.Context, home *circle) (*sharing, error) {
 	defer c.closeMeeting()
 	if c.node.door == nil {
 		return nil, nil // nobody gets in
 	}
-	guests := make([]*net.UnixConn, c.Size())
+	guests := make([]*net.UnixConn, home.size())
 	defer func() {
 		for _, conn := range guests {
 			if conn != nil {
@@ -113,7 +119,7 @@ func (c *comm) receive(ctx context.Context) (*sharing, error) {
 			}
 		}
 	}()
-	all, err := c.await(ctx, guests)
+	all, err := c.await(ctx, home, guests)
 	if !all || err != nil {
 		return nil, err
 	}
@@ -122,28 +128,29 @@ func (c *comm) receive(ctx context.Context) (*sharing, error) {
 			conn.Close()
 		}
 	})()
-	s, err := c.handOut(guests[1:])
+	s, err := c.handOut(home, guests[1:])
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return s, err
 }
 
-// await waits for all members and reports whether all of them have come. It does
-// not wait for the others once one stays away: they hear no.
-func (c *comm) await(ctx context.Context, guests []*net.UnixConn) (all bool, err error) {
-	for range c.Size() - 1 {
+// await waits for all members, by their place, and reports whether all of them
+// have come. It does not wait for the others once one stays away: they hear no.
+func (c *comm) await(ctx context.Context, home *circle, guests []*net.UnixConn) (all bool, err error) {
+	for range home.size() - 1 {
 		select {
 		case g := <-c.guests:
 			conn, ok := g.conn.(*net.UnixConn)
-			if !ok || guests[g.rank] != nil {
+			place := slices.Index(home.ranks, g.rank)
+			if !ok || place < 1 || guests[place] != nil {
 				if g.conn != nil {
 					g.conn.Close()
 				}
 				c.node.log.Debug("ring: memory is not shared", "peer", c.ranks[g.rank])
 				return false, nil
 			}
-			guests[g.rank] = conn
+			guests[place] = conn
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
@@ -152,14 +159,14 @@ func (c *comm) await(ctx context.Context, guests []*net.UnixConn) (all bool, err
 }
 
 // handOut gives all guests the memory and the outcome.
-func (c *comm) handOut(guests []*net.UnixConn) (*sharing, error) {
-	file, err := shm.Create(layoutOf(c.Size()).total())
+func (c *comm) handOut(home *circle, guests []*net.UnixConn) (*sharing, error) {
+	file, err := shm.Create(layoutOf(home.size()).total())
 	if err != nil {
 		c.node.log.Debug("ring: memory is not shared", "err", err)
 		return nil, nil
 	}
 	defer file.Close()
-	s := c.mapShared(file)
+	s := c.mapShared(home, file)
 	outcome := no
 	if s != nil {
 		outcome = yes
@@ -183,8 +190,8 @@ func (c *comm) handOut(guests []*net.UnixConn) (*sharing, error) {
 }
 
 // mapShared returns nil, and logs why, when the memory cannot be had.
-func (c *comm) mapShared(file *os.File) *sharing {
-	s, err := newSharing(c, file)
+func (c *comm) mapShared(home *circle, file *os.File) *sharing {
+	s, err := newSharing(c, home, file)
 	if err != nil {
 		c.node.log.Debug("ring: memory is not shared", "err", err)
 	}
@@ -209,37 +216,39 @@ func (c *comm) closeMeeting() {
 }
 
 // visit is the part of every other rank.
-func (c *comm) visit(ctx context.Context) (*sharing, error) {
-	conn, err := c.node.knockDoor(ctx, c.ranks[0], c.id)
+func (c *comm) visit(ctx context.Context, home *circle) (*sharing, error) {
+	c.closeMeeting() // it is not here
+	first := c.ranks[home.ranks[0]]
+	conn, err := c.node.knockDoor(ctx, first, c.id)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		c.node.log.Debug("ring: memory is not shared", "peer", c.ranks[0], "err", err)
-		c.node.tell(c.ranks[0], notice{kind: apart, group: c.id})
+		c.node.log.Debug("ring: memory is not shared", "peer", first, "err", err)
+		c.node.tell(first, notice{kind: apart, group: c.id})
 		return nil, nil
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	s, err := c.takePart(conn)
+	s, err := c.takePart(home, conn)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return s, err
 }
 
-var errNoOutcome = errors.New("rank 0 has not said whether memory is shared")
+var errNoOutcome = errors.New("the first rank of this host has not said whether memory is shared")
 
 // takePart gets the memory, answers whether it can be used, and hears the
-// outcome. That rank 0 hangs up before it has handed out anything means no.
-func (c *comm) takePart(conn *net.UnixConn) (*sharing, error) {
+// outcome. That the first one hangs up before it has handed out anything means no.
+func (c *comm) takePart(home *circle, conn *net.UnixConn) (*sharing, error) {
 	file, err := shm.Receive(conn)
 	if err != nil {
-		c.node.log.Debug("ring: memory is not shared", "peer", c.ranks[0], "err", err)
+		c.node.log.Debug("ring: memory is not shared", "peer", c.ranks[home.ranks[0]], "err", err)
 		return nil, nil
 	}
 	defer file.Close()
-	s := c.mapShared(file)
+	s := c.mapShared(home, file)
 	if s == nil {
 		conn.Write([]byte{no})
 		return nil, nil

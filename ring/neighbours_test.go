@@ -209,6 +209,15 @@ func TestHostPictures(t *testing.T) {
 				fmt.Fprintf(&b, "  rank %d  place %d of %v  leader %d of %v\n", r, l.host.at, l.host.ranks, l.leaders.at, l.leaders.ranks)
 			}
 		}
+		for i := range hosts {
+			line := fmt.Sprintf("  blocks between hosts, host %d ", i)
+			for _, st := range spelledOut(gathering(i, len(hosts)), hosts) {
+				line += fmt.Sprintf(" %v -> host %d", st.send, st.to)
+			}
+			if len(hosts) > 1 {
+				fmt.Fprintln(&b, line)
+			}
+		}
 		fmt.Fprintln(&b)
 	}
 	comparePicture(t, "hosts", b.String())

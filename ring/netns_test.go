@@ -80,5 +80,5 @@ func (h hosts) on(host int, cmd *exec.Cmd) error {
 	return nil
 }
 
-// meetingPlace is an address of the first host.
-func (h hosts) meetingPlace() string { return net.JoinHostPort(h.address(0), "5000") }
+// meetingPlace is where a coordinator on a host can be reached.
+func (h hosts) meetingPlace(host int) string { return net.JoinHostPort(h.address(host), "5000") }

@@ -21,7 +21,9 @@
 // whose name is derived from the job and means something within one network
 // namespace only. When all members of a group meet there, its collectives go
 // through memory that one of them makes and hands to the others; else they go over
-// sockets. A message goes through memory that its sender hands to the receiver.
+// sockets, and where several members are on one of several hosts, long ones go
+// to each host once and through memory inside it. A message goes through memory
+// that its sender hands to the receiver.
 // This memory has no name and no file, and is gone with the last process that has
 // it. Config.NoSharedMemory, or LOCKSTEP_SHM=0, keeps all that from happening.
 // Waiting ranks look for about a millisecond, making way for others, then sleep.
@@ -29,7 +31,8 @@
 // # Promises
 //
 // AllReduce gives the bits of package internal/reduce, originals combined in
-// rank order, at every size. The other collectives move bytes. Every collective
+// rank order, at every size, unless Config.Topology or Config.Reduce says that
+// partial sums may travel. The other collectives move bytes. Every collective
 // returns only after it has heard, directly or through others, from every rank,
 // and every message of it carries a fingerprint of the call, so that ranks that
 // disagree get a *group.MismatchError before any data is used.

@@ -30,7 +30,7 @@ func (s *sharing) swap(x *exchange, bytes, step int, put func(lo, hi int, own []
 		hi := min(lo+step, bytes)
 		s.turn++
 		inbox := s.inbox[s.turn%2]
-		put(lo, hi, inbox[s.comm.rank])
+		put(lo, hi, inbox[s.home.at])
 		s.arrive(x)
 		if err := s.wait(x); err != nil {
 			return err
@@ -47,11 +47,11 @@ func (s *sharing) barrier(x *exchange) error {
 
 func (s *sharing) broadcast(x *exchange, root int, data []byte) error {
 	return s.swap(x, len(data), s.layout.inbox, func(lo, hi int, own []byte) {
-		if s.comm.rank == root {
+		if s.home.at == root {
 			copy(own, data[lo:hi])
 		}
 	}, func(lo, hi int, inbox [][]byte) {
-		if s.comm.rank != root {
+		if s.home.at != root {
 			copy(data[lo:hi], inbox[root])
 		}
 	})
@@ -67,6 +67,56 @@ func (s *sharing) gather(x *exchange, in, out []byte) error {
 		})
 }
 
+// broadcastBlocks copies the blocks of root to everyone, all of them as one.
+func (s *sharing) broadcastBlocks(x *exchange, root int, blocks [][]byte) error {
+	total := 0
+	for _, b := range blocks {
+		total += len(b)
+	}
+	return s.swap(x, total, s.layout.inbox, func(lo, hi int, own []byte) {
+		if s.home.at == root {
+			eachPart(blocks, lo, hi, func(part []byte, at int) { copy(own[at:], part) })
+		}
+	}, func(lo, hi int, inbox [][]byte) {
+		if s.home.at != root {
+			eachPart(blocks, lo, hi, func(part []byte, at int) { copy(part, inbox[root][at:]) })
+		}
+	})
+}
+
+// eachPart calls do with what lies between lo and hi of blocks in a row, and where
+// it lies after lo.
+func eachPart(blocks [][]byte, lo, hi int, do func(part []byte, at int)) {
+	start := 0
+	for _, b := range blocks {
+		from, to := max(lo-start, 0), min(hi-start, len(b))
+		if from < to {
+			do(b[from:to], start+from-lo)
+		}
+		start += len(b)
+	}
+}
+
+// gatherUneven brings the blocks of all ranks, which may differ in length by what
+// all of them know, to everyone.
+func (s *sharing) gatherUneven(x *exchange, block func(rank int) []byte) error {
+	longest := 0
+	for r := range s.desks {
+		longest = max(longest, len(block(r)))
+	}
+	part := func(r, lo, hi int) []byte {
+		b := block(r)
+		return b[min(lo, len(b)):min(hi, len(b))]
+	}
+	return s.swap(x, longest, s.layout.inbox,
+		func(lo, hi int, own []byte) { copy(own, part(s.home.at, lo, hi)) },
+		func(lo, hi int, inbox [][]byte) {
+			for r := range inbox {
+				copy(part(r, lo, hi), inbox[r])
+			}
+		})
+}
+
 func (s *sharing) allToAll(x *exchange, in, out []byte) error {
 	n, piece := len(in)/len(s.desks), s.layout.piece
 	return s.swap(x, n, piece, func(lo, hi int, own []byte) {
@@ -75,13 +125,13 @@ func (s *sharing) allToAll(x *exchange, in, out []byte) error {
 		}
 	}, func(lo, hi int, inbox [][]byte) {
 		for r := range inbox {
-			copy(slice(out, r, n)[lo:hi], inbox[r][s.comm.rank*piece:])
+			copy(slice(out, r, n)[lo:hi], inbox[r][s.home.at*piece:])
 		}
 	})
 }
 
 func (s *sharing) reduceScatter(x *exchange, op group.Op, t dtype.Type, in, out []byte) error {
-	n, rank, piece := len(out), s.comm.rank, s.layout.piece
+	n, rank, piece := len(out), s.home.at, s.layout.piece
 	return s.swap(x, n, piece, func(lo, hi int, own []byte) {
 		for r := range s.desks {
 			if r != rank {
@@ -99,7 +149,7 @@ func (s *sharing) reduce(op group.Op, t dtype.Type, dst, own []byte, inbox [][]b
 	for r := range inbox {
 		s.parts[r] = inbox[r][offset:][:len(dst)]
 	}
-	s.parts[s.comm.rank] = own
+	s.parts[s.home.at] = own
 	reduce.Into(reduce.Op(op), t, dst, s.parts)
 	clear(s.parts) // the caller's memory is not kept
 }
@@ -129,9 +179,9 @@ func (k *chunk) slice(rank int) []byte {
 
 // show puts this rank's originals of the others' slices into its inbox.
 func (k *chunk) show() {
-	own := k.s.inbox[k.turn%2][k.s.comm.rank]
+	own := k.s.inbox[k.turn%2][k.s.home.at]
 	for r := range k.s.desks {
-		if r != k.s.comm.rank {
+		if r != k.s.home.at {
 			copy(own[r*k.s.layout.piece:], k.slice(r))
 		}
 	}
@@ -140,15 +190,15 @@ func (k *chunk) show() {
 // reduce combines all originals of this rank's slice and puts the result into its
 // outbox.
 func (k *chunk) reduce(op group.Op, t dtype.Type) {
-	s, own := k.s, k.slice(k.s.comm.rank)
-	s.reduce(op, t, own, own, s.inbox[k.turn%2], s.comm.rank*s.layout.piece)
-	copy(s.outbox[k.turn%2][s.comm.rank], own)
+	s, own := k.s, k.slice(k.s.home.at)
+	s.reduce(op, t, own, own, s.inbox[k.turn%2], s.home.at*s.layout.piece)
+	copy(s.outbox[k.turn%2][s.home.at], own)
 }
 
 // collect takes the others' results.
 func (k *chunk) collect() {
 	for r, result := range k.s.outbox[k.turn%2] {
-		if r != k.s.comm.rank {
+		if r != k.s.home.at {
 			copy(k.slice(r), result)
 		}
 	}

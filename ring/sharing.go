@@ -10,11 +10,12 @@ import (
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
-// sharing is one rank's use of the memory that all members of a group share. In
-// it lie a fence, a desk for each rank, and for each rank two inboxes and two
+// sharing is one rank's use of the memory that the members of a group on one host
+// share. Ranks are counted among them, by place. In it lie a fence, a desk for each rank, and for each rank two inboxes and two
 // outboxes, used by turns.
 type sharing struct {
 	comm    *comm
+	home    *circle
 	segment *shm.Segment
 	fence   *shm.Fence
 	desks   []*desk
@@ -78,23 +79,23 @@ func (l layout) total() int { return wholePages(l.outboxAt(2, 0)) }
 
 func wholePages(n int) int { return (n + pageBytes - 1) / pageBytes * pageBytes }
 
-// newSharing maps a file that rank 0 has made.
-func newSharing(c *comm, file *os.File) (*sharing, error) {
-	l := layoutOf(c.Size())
+// newSharing maps a file that the first rank has made.
+func newSharing(c *comm, home *circle, file *os.File) (*sharing, error) {
+	l := layoutOf(home.size())
 	segment, err := shm.Map(file, l.total())
 	if err != nil {
 		return nil, err
 	}
-	s := &sharing{comm: c, segment: segment, layout: l, fence: shm.At[shm.Fence](segment, 0), parts: make([][]byte, c.Size())}
+	s := &sharing{comm: c, home: home, segment: segment, layout: l, fence: shm.At[shm.Fence](segment, 0), parts: make([][]byte, home.size())}
 	at := func(offset, n int) []byte { return segment.Bytes()[offset : offset+n : offset+n] }
-	for r := range c.Size() {
+	for r := range home.size() {
 		s.desks = append(s.desks, shm.At[desk](segment, l.desk(r)))
 		for turn := range 2 {
 			s.inbox[turn] = append(s.inbox[turn], at(l.inboxAt(turn, r), l.inbox))
 			s.outbox[turn] = append(s.outbox[turn], at(l.outboxAt(turn, r), l.piece))
 		}
 	}
-	own := s.desks[c.rank]
+	own := s.desks[home.at]
 	own.process.Store(int64(os.Getpid()))
 	for i, marked := range shm.Cores() {
 		own.cores[i].Store(marked)
@@ -112,9 +113,9 @@ func (s *sharing) lookAround() {
 }
 
 func (s *sharing) findCompany() {
-	own := s.desks[s.comm.rank].process.Load()
+	own := s.desks[s.home.at].process.Load()
 	for r, d := range s.desks {
-		if r != s.comm.rank && d.process.Load() == own {
+		if r != s.home.at && d.process.Load() == own {
 			s.spinner.Company = shm.Together
 			return
 		}
@@ -154,7 +155,7 @@ func (s *sharing) poke() {
 // arrive tells the others that this rank has come so far; the first time in a
 // collective also what it calls.
 func (s *sharing) arrive(x *exchange) {
-	own := s.desks[s.comm.rank]
+	own := s.desks[s.home.at]
 	if s.opened != x.head.sequence {
 		s.opened = x.head.sequence
 		call := &own.calls[x.head.sequence%2]
@@ -214,14 +215,15 @@ func (s *sharing) obstacle(x *exchange) error {
 		return errDiffers
 	}
 	x.waiting = -1
-	for r, p := range c.peers {
-		if p == nil || s.desks[r].arrived.Load() >= s.fences {
+	for place, r := range s.home.ranks {
+		p := c.peers[r]
+		if p == nil || s.desks[place].arrived.Load() >= s.fences {
 			continue
 		}
 		if x.waiting < 0 {
 			x.waiting = r
 		}
-		if p.hasLeft() && s.desks[r].arrived.Load() < s.fences {
+		if p.hasLeft() && s.desks[place].arrived.Load() < s.fences {
 			return &linkError{r, errLeft}
 		}
 	}

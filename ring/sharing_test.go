@@ -172,7 +172,7 @@ func TestMemoryThatCannotBeMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := makeWorld(t, 2, Config{})[1].(*comm)
-	if s, err := c.takePart(there); s != nil || err != nil {
+	if s, err := c.takePart(c.everyone, there); s != nil || err != nil {
 		t.Errorf("a plain file was taken for shared memory: %v", err)
 	}
 	if answer, err := readByte(here); answer != no || err != nil {

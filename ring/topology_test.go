@@ -37,6 +37,18 @@ func TestConformanceByHosts(t *testing.T) {
 	})
 }
 
+// TestConformanceInLevels is the whole suite, bits and all, over ranks that take
+// themselves for two or three hosts, even and uneven, in and out of order.
+func TestConformanceInLevels(t *testing.T) {
+	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+		hosts := map[int]string{3: "aab", 4: "abab", 5: "abcab"}[n]
+		if hosts == "" {
+			return nil
+		}
+		return worldOf(t, n, func(r int) Config { return Config{NoSharedMemory: n == 4, host: hosts[r : r+1]} })
+	})
+}
+
 // TestConformanceOfForcedSchedules goes both ways at every size.
 func TestConformanceOfForcedSchedules(t *testing.T) {
 	for _, schedule := range []string{"doubling", "sliced"} {
@@ -147,6 +159,7 @@ func TestChoice(t *testing.T) {
 	shared := func(s *surroundings) { s.shared = true }
 	ring := func(s *surroundings) { s.topology = "ring" }
 	hosts := func(s *surroundings) { s.levels, s.reduce = true, "hierarchical" }
+	levels := func(s *surroundings) { s.levels = true }
 	oneHost := func(s *surroundings) { s.shared, s.reduce = true, "hierarchical" }
 	doubling := func(s *surroundings) { s.schedule = "doubling" }
 	sliced := func(s *surroundings) { s.schedule = "sliced" }
@@ -173,7 +186,14 @@ func TestChoice(t *testing.T) {
 		{"one rank has no neighbours", allGather, 8, of(ring, 1), byDoubling},
 		{"sums by hosts", allReduce, 8, of(hosts, 4), byHosts},
 		{"scattered sums by hosts", reduceScatter, 8, of(hosts, 4), byHosts},
-		{"gathers know no hosts", allGather, 8, of(hosts, 4), byDoubling},
+		{"short gathers know no hosts", allGather, 8, of(hosts, 4), byDoubling},
+		{"long sums in two levels", allReduce, 16<<10 + 1, of(levels, 4), byTwoLevels},
+		{"short sums do not", allReduce, 16 << 10, of(levels, 4), byDoubling},
+		{"long gathers in two levels", allGather, 16<<10 + 1, of(levels, 4), byTwoLevels},
+		{"long broadcasts in two levels", broadcast, 16<<10 + 1, of(levels, 4), byTwoLevels},
+		{"scattered sums have nothing to save", reduceScatter, 1 << 20, of(levels, 4), byPipeline},
+		{"nor has all-to-all", allToAll, 1 << 20, of(levels, 4), byDirect},
+		{"forced slices over hosts", allReduce, 1 << 20, of(func(s *surroundings) { levels(s); sliced(s) }, 4), byPipeline},
 		{"one host has one level", allReduce, 8, of(oneHost, 4), byMemory},
 		{"forced doubling", allReduce, 1 << 30, of(doubling, 4), byDoubling},
 		{"forced slices", allReduce, 8, of(sliced, 4), byPipeline},
@@ -226,31 +246,48 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// TestNeighboursAlone sees that a rank of a neighbour ring has connections for
+// TestWhoTalksToWhom sees that a rank of a neighbour ring has connections for
 // collectives to the ranks beside it and to no others, and that hosts talk through
-// their first ranks alone.
-func TestNeighboursAlone(t *testing.T) {
+// their first ranks alone, but for a greeting between neighbours.
+func TestWhoTalksToWhom(t *testing.T) {
+	neighbours := func(a, b int) bool { return b == (a+1)%6 || a == (b+1)%6 }
+	hosts := func(a, b int) bool { return a/3 == b/3 || a%3 == 0 && b%3 == 0 || neighbours(a, b) }
+	two := func(r int) string { return fmt.Sprint(r / 3) }
+	sum := func(t *testing.T, c group.Communicator) error {
+		return c.AllReduce(t.Context(), group.Sum, dtype.Float32, make([]byte, 1<<20))
+	}
+	gather := func(t *testing.T, c group.Communicator) error {
+		return c.AllGather(t.Context(), make([]byte, 1<<20), make([]byte, 6<<20))
+	}
+	broadcast := func(t *testing.T, c group.Communicator) error {
+		return c.(*comm).Broadcast(t.Context(), 4, make([]byte, 1<<20))
+	}
 	for name, c := range map[string]struct {
 		cfg  func(r int) Config
+		call func(t *testing.T, c group.Communicator) error
 		want func(a, b int) bool
 	}{
-		"ring": {func(int) Config { return Config{Topology: "ring"} }, func(a, b int) bool { return b == (a+1)%6 || a == (b+1)%6 }},
-		"hosts": {func(r int) Config { return Config{Reduce: "hierarchical", host: fmt.Sprint(r / 3), Schedule: "sliced"} },
-			func(a, b int) bool {
-				return a/3 == b/3 || a%3 == 0 && b%3 == 0 || a/3 != b/3 && (b == (a+1)%6 || a == (b+1)%6)
-			}},
+		"sum round the ring":    {func(int) Config { return Config{Topology: "ring"} }, sum, neighbours},
+		"gather round the ring": {func(int) Config { return Config{Topology: "ring"} }, gather, neighbours},
+		"sum by hosts": {func(r int) Config {
+			return Config{Reduce: "hierarchical", host: two(r), Schedule: "sliced", NoSharedMemory: true}
+		}, sum, hosts},
+		"gather in two levels":    {func(r int) Config { return Config{host: two(r), NoSharedMemory: true} }, gather, hosts},
+		"broadcast in two levels": {func(r int) Config { return Config{host: two(r), NoSharedMemory: true} }, broadcast, hosts},
+		"gather in two levels and shared memory": {func(r int) Config { return Config{host: two(r)} }, gather,
+			func(a, b int) bool { return a%3 == 0 && b%3 == 0 || neighbours(a, b) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			comms := worldOf(t, 6, c.cfg)
 			everyRank(6, func(r int) {
-				if err := comms[r].AllReduce(t.Context(), group.Sum, dtype.Float32, make([]byte, 1<<20)); err != nil {
+				if err := c.call(t, comms[r]); err != nil {
 					t.Error(err)
 				}
 			})
 			for a := range 6 {
 				for b, p := range comms[a].(*comm).peers {
-					if p != nil && (p.link != nil) != c.want(a, b) {
-						t.Errorf("rank %d is linked to rank %d: %v", a, b, p.link != nil)
+					if p != nil && p.link != nil && !c.want(a, b) {
+						t.Errorf("rank %d has a connection to rank %d", a, b)
 					}
 				}
 			}
