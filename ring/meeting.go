@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
@@ -54,6 +55,9 @@ func (c *comm) meet(ctx context.Context) error {
 		agree = c.receive
 	}
 	s, err := agree(ctx, home)
+	if errors.Is(err, errNoOutcome) {
+		c.awaitEnd()
+	}
 	switch {
 	case c.life.Err() != nil:
 		s.close()
@@ -70,6 +74,17 @@ func (c *comm) meet(ctx context.Context) error {
 	c.mu.Unlock()
 	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", s != nil)
 	return nil
+}
+
+// awaitEnd waits for the notice that says why the first one hung up: it died, or
+// a member on another host, who was quicker, has broken the group.
+func (c *comm) awaitEnd() {
+	timer := time.NewTimer(graceTime)
+	defer timer.Stop()
+	select {
+	case <-c.life.Done():
+	case <-timer.C:
+	}
 }
 
 // meetAfterSplit is meet under the deadline of the split, whose result is not
