@@ -2,6 +2,7 @@ package array
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -43,9 +44,7 @@ func quickOf(p binary) *quick {
 	defer quicks.Unlock()
 	all := map[kernel.Op]*quick{}
 	if old := quicks.byOp.Load(); old != nil {
-		for op, q := range *old {
-			all[op] = q
-		}
+		maps.Copy(all, *old)
 	}
 	q := &quick{}
 	p.quick = q

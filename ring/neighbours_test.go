@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,7 +38,7 @@ func TestRelaysFlow(t *testing.T) {
 						if expected := all[to].in[len(got[to])]; expected != a.out[i] {
 							t.Fatalf("rank %d sends %v, rank %d expects %v", r, a.out[i], to, expected)
 						}
-						if a.out[i].origin != r && !contains(got[r], a.out[i]) {
+						if a.out[i].origin != r && !slices.Contains(got[r], a.out[i]) {
 							t.Fatalf("rank %d sends %v without having it", r, a.out[i])
 						}
 						got[to], sent[r], moved = append(got[to], a.out[i]), i+1, true
@@ -48,7 +49,7 @@ func TestRelaysFlow(t *testing.T) {
 					for d := 1; d < n; d++ {
 						for number, hops := range reach(n)(below(r, d, n)) {
 							want += boolean(hops >= d)
-							if has := contains(got[r], parcel{below(r, d, n), number}); has != (hops >= d) {
+							if has := slices.Contains(got[r], parcel{below(r, d, n), number}); has != (hops >= d) {
 								t.Errorf("rank %d has piece %d of rank %d: %v", r, number, below(r, d, n), has)
 							}
 						}
@@ -68,15 +69,6 @@ func toEachOther(size int) func(int) []int {
 		hops[i] = i + 1
 	}
 	return func(int) []int { return hops }
-}
-
-func contains(all []parcel, p parcel) bool {
-	for _, q := range all {
-		if p == q {
-			return true
-		}
-	}
-	return false
 }
 
 // TestCircuitsFlow reduces sets of ranks instead of numbers: every slice of every

@@ -14,9 +14,9 @@ type summing struct{ *member }
 
 func (m summing) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []byte) error {
 	if op != group.Mean {
-		return stepwise{m.member}.AllReduce(ctx, op, t, data)
+		return stepwise(m).AllReduce(ctx, op, t, data)
 	}
-	err := stepwise{m.member}.AllReduce(ctx, group.Sum, t, data)
+	err := stepwise(m).AllReduce(ctx, group.Sum, t, data)
 	if t.IsComplex() {
 		t = dtype.Float32
 	}
