@@ -333,8 +333,11 @@ func TestReceiveGivenUpInTheMiddle(t *testing.T) {
 }
 
 func TestSendCutInTheMiddleBreaks(t *testing.T) {
-	comms := makeWorld(t, 3, Config{Unexpected: 1000})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	comms := makeWorld(t, 3, Config{Unexpected: 1000, Timeout: 20 * time.Second})
+	if err := comms[0].Send(t.Context(), 1, 2, nil); err != nil { // from here on there is a connection
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	err := comms[0].Send(ctx, 1, 1, make([]byte, 64<<20))
 	if !errors.Is(err, context.DeadlineExceeded) {
