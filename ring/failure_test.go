@@ -337,9 +337,10 @@ func TestSendCutInTheMiddleBreaks(t *testing.T) {
 	if err := comms[0].Send(t.Context(), 1, 2, nil); err != nil { // from here on there is a connection
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	long := make([]byte, 64<<20) // which takes a while in itself
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	err := comms[0].Send(ctx, 1, 1, make([]byte, 64<<20))
+	err := comms[0].Send(ctx, 1, 1, long)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
 	}
