@@ -42,8 +42,8 @@ run-built: build
 
 STEPS := 300
 
-test: ## every test: check, unit, race, test-nocgo, test-ring, test-mpi; at most 12 minutes
-	@scripts/test check unit race nocgo ring mpi
+test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what differs there
+	@scripts/test check unit race pure ring mpi
 
 test-long: ## the same on up to 8 ranks, long trainings, 20,000 collectives and fuzzing
 	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi long fuzz
