@@ -17,6 +17,7 @@ import (
 )
 
 func TestConformanceOverTheNeighbourRing(t *testing.T) {
+	skipInShort(t)
 	grouptest.RunPartialSums(t, func(t *testing.T, n int) []group.Communicator {
 		if n == 4 || n == 8 {
 			return nil
@@ -28,6 +29,7 @@ func TestConformanceOverTheNeighbourRing(t *testing.T) {
 // TestConformanceByHosts has two ranks take themselves for a host, and the next
 // one or two for another; the hosts of five ranks are uneven and interleaved.
 func TestConformanceByHosts(t *testing.T) {
+	skipInShort(t)
 	grouptest.RunPartialSums(t, func(t *testing.T, n int) []group.Communicator {
 		hosts := map[int]string{3: "aab", 4: "aabb", 5: "abcab"}[n]
 		if hosts == "" {
@@ -40,6 +42,7 @@ func TestConformanceByHosts(t *testing.T) {
 // TestConformanceInLevels is the whole suite, bits and all, over ranks that take
 // themselves for two or three hosts, even and uneven, in and out of order.
 func TestConformanceInLevels(t *testing.T) {
+	skipInShort(t)
 	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
 		hosts := map[int]string{3: "aab", 4: "abab", 5: "abcab"}[n]
 		if hosts == "" {
@@ -51,6 +54,7 @@ func TestConformanceInLevels(t *testing.T) {
 
 // TestConformanceOfForcedSchedules goes both ways at every size.
 func TestConformanceOfForcedSchedules(t *testing.T) {
+	skipInShort(t)
 	for _, schedule := range []string{"doubling", "sliced"} {
 		t.Run(schedule, func(t *testing.T) {
 			grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
@@ -60,6 +64,15 @@ func TestConformanceOfForcedSchedules(t *testing.T) {
 				return newWorld(t, n, Config{NoSharedMemory: true, Schedule: schedule})
 			})
 		})
+	}
+}
+
+// skipInShort leaves out what takes minutes under the race detector and has no
+// goroutines of its own.
+func skipInShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: the other suites have the same goroutines")
 	}
 }
 

@@ -73,6 +73,7 @@ func TestWorldsOfOneProcess(t *testing.T) {
 }
 
 func TestASlowReceiver(t *testing.T) {
+	skipInShort(t)
 	conform.Row(t, "B19")
 	comms := makeWorld(t, 2, Config{})
 	everyRank(2, func(r int) {
