@@ -3,8 +3,6 @@
 package ops_test
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/group"
 	_ "github.com/lockstep-go/lockstep/group/all"
+	"github.com/lockstep-go/lockstep/group/grouptest"
 )
 
 // everyone is the group of all processes that were started together, and most their number.
@@ -28,21 +27,7 @@ const patience = time.Minute
 
 // The binary is started as many processes, by launch or mpirun, and each is one rank.
 func TestMain(m *testing.M) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	g, err := group.Init(ctx, group.Config{Strict: true, Timeout: time.Minute})
-	cancel()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	group.SetDefault(group.Single()) // as in other test runs
-	everyone, most = g, g.Size()
-	code := m.Run()
-	if err := g.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(grouptest.Main(m, time.Minute, func(g *group.Group) { everyone, most = g, g.Size() }))
 }
 
 // world runs f as this process's rank of a group of n. The other processes go on.

@@ -3,11 +3,8 @@
 package all
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
@@ -20,20 +17,7 @@ var world group.Communicator
 // The binary is started as many processes, by launch or mpirun, and each is one rank. The build tag keeps
 // it out of other test runs, where there is no world to judge.
 func TestMain(m *testing.M) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	g, err := group.Init(ctx, group.Config{Strict: true})
-	cancel()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	world = g.Communicator()
-	code := m.Run()
-	if err := g.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(grouptest.Main(m, 0, func(g *group.Group) { world = g.Communicator() }))
 }
 
 func TestWorldOfProcesses(t *testing.T) {
