@@ -26,25 +26,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lockstep-go/lockstep/benchmarks/section"
 	"github.com/lockstep-go/lockstep/internal/kernel"
 )
 
 func main() {
 	rounds := flag.Int("rounds", 9, "how often each row is measured")
 	only := flag.String("only", "", "measure only the rows whose name has this word in it")
-	section := flag.String("write", "", "file to write the table into, between its markers")
+	document := flag.String("write", "", "file to write the table into, between its markers")
 	flag.Parse()
 	if flag.NArg() != 0 || *rounds < 1 {
 		fmt.Fprintln(os.Stderr, "kernels: want -rounds of 1 or more and no arguments")
 		os.Exit(2)
 	}
-	if err := run(*rounds, *only, *section); err != nil {
+	if err := run(*rounds, *only, *document); err != nil {
 		fmt.Fprintln(os.Stderr, "kernels:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, only, section string) error {
+func run(rounds int, only, document string) error {
 	runtime.GOMAXPROCS(1)
 	level, err := kernel.Active()
 	if err != nil {
@@ -81,10 +82,10 @@ func run(rounds int, only, section string) error {
 			c.measureCores(arrays, rounds, w)
 		}
 	}
-	if section == "" {
+	if document == "" {
 		return nil
 	}
-	return replaceSection(section, text.String())
+	return section.Replace(document, "kernels", text.String())
 }
 
 const line = "| %-20s | %-14s | %11s | %11s | %5s | %6s | %-9s |\n"
@@ -212,23 +213,4 @@ func processor() string {
 		return runtime.GOARCH
 	}
 	return fmt.Sprintf("%s (family %s, model %s)", name[0], name[1], name[2])
-}
-
-// The lines of a document between which a run writes.
-const (
-	sectionBegin = "<!-- kernels: begin -->\n"
-	sectionEnd   = "<!-- kernels: end -->\n"
-)
-
-func replaceSection(file, text string) error {
-	old, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, begun := strings.Cut(string(old), sectionBegin)
-	_, after, ended := strings.Cut(rest, sectionEnd)
-	if !begun || !ended {
-		return fmt.Errorf("%s: no lines %q and %q to write between", file, strings.TrimSpace(sectionBegin), strings.TrimSpace(sectionEnd))
-	}
-	return os.WriteFile(file, []byte(before+sectionBegin+text+sectionEnd+after), 0o644)
 }

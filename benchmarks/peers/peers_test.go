@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/benchmarks/section"
 )
 
 // The test binary is a rank when it is started as one.
@@ -25,7 +27,7 @@ func TestQuickRun(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", launch, "../../jobs/launch").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err := os.WriteFile(document, []byte("# Title\n"+sectionBegin+"old\n"+sectionEnd+"end\n"), 0o600); err != nil {
+	if err := os.WriteFile(document, []byte("# Title\n"+section.Begin("peers")+"old\n"+section.End("peers")+"end\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o, err := parse([]string{"-quick", "-launch", launch, "-only", "^(allreduce/f32|pingpong/f32)/2/ring tcp", "-json", figures, "-write", document})
@@ -57,7 +59,7 @@ func checkDocument(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Title\n" + sectionBegin, "All-reduce of float32, two ranks, µs", "| ring tcp, group | ", sectionEnd + "end\n"} {
+	for _, want := range []string{"# Title\n" + section.Begin("peers"), "All-reduce of float32, two ranks, µs", "| ring tcp, group | ", section.End("peers") + "end\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the document lacks %q:\n%s", want, text)
 		}

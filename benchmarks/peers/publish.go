@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
+
+	"github.com/lockstep-go/lockstep/benchmarks/section"
 )
 
 // publish writes the section to w and writes the files that were asked for. Launches
@@ -24,7 +25,7 @@ func (r *results) publish(w io.Writer) error {
 		}
 	}
 	if o := r.options; o.section != "" {
-		if err := replaceSection(o.section, text.String()); err != nil {
+		if err := section.Replace(o.section, "peers", text.String()); err != nil {
 			return err
 		}
 	}
@@ -32,25 +33,6 @@ func (r *results) publish(w io.Writer) error {
 		return fmt.Errorf("%d of the launches failed", n)
 	}
 	return nil
-}
-
-// The lines of a document between which a run writes.
-const (
-	sectionBegin = "<!-- peers: begin -->\n"
-	sectionEnd   = "<!-- peers: end -->\n"
-)
-
-func replaceSection(file, text string) error {
-	old, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, begun := strings.Cut(string(old), sectionBegin)
-	_, after, ended := strings.Cut(rest, sectionEnd)
-	if !begun || !ended {
-		return fmt.Errorf("%s: no lines %q and %q to write between", file, strings.TrimSpace(sectionBegin), strings.TrimSpace(sectionEnd))
-	}
-	return os.WriteFile(file, []byte(before+sectionBegin+text+sectionEnd+after), 0o644)
 }
 
 // row is a cell as the JSON file has it.

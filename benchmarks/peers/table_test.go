@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -73,26 +71,5 @@ func TestTicks(t *testing.T) {
 	// user nice system idle iowait irq softirq steal
 	if got := busyTicks("cpu  1 20 300 4000 50000 600000 7000000 80000000"); got != 7600321 {
 		t.Errorf("got %d ticks, want 7600321", got)
-	}
-}
-
-func TestSectionNeedsItsMarkers(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "document.md")
-	for _, c := range []struct{ name, text string }{
-		{"neither", "text\n"},
-		{"no end", sectionBegin},
-		{"the wrong way round", sectionEnd + sectionBegin},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := replaceSection(file, "new\n"); err == nil {
-				t.Error("it was written")
-			}
-			if got, _ := os.ReadFile(file); string(got) != c.text {
-				t.Errorf("the document is now %q", got)
-			}
-		})
 	}
 }

@@ -115,22 +115,3 @@ func processor() string {
 	}
 	return runtime.GOARCH
 }
-
-const (
-	sectionBegin = "<!-- training: begin -->\n"
-	sectionEnd   = "<!-- training: end -->"
-)
-
-// replaceSection writes text between the markers in a file.
-func replaceSection(file, text string) error {
-	old, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, begun := strings.Cut(string(old), sectionBegin)
-	_, after, ended := strings.Cut(rest, sectionEnd)
-	if !begun || !ended {
-		return fmt.Errorf("%s: no lines %q and %q to write between", file, strings.TrimSpace(sectionBegin), sectionEnd)
-	}
-	return os.WriteFile(file, []byte(before+sectionBegin+text+sectionEnd+after), 0o644)
-}

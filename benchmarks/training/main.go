@@ -19,13 +19,15 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/lockstep-go/lockstep/benchmarks/section"
 )
 
 func main() {
 	rounds := flag.Int("rounds", 5, "how often each row is measured")
 	steps := flag.Int("steps", 1000, "steps over which page faults and memory are counted")
 	only := flag.String("only", "", "measure only the rows whose name has this word in it")
-	section := flag.String("write", "", "file to write the table into, between its markers")
+	document := flag.String("write", "", "file to write the table into, between its markers")
 	worker := flag.String("worker", "", "be a contender: what it does, for the program itself")
 	flag.Parse()
 	if *worker != "" {
@@ -38,7 +40,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "training: want -rounds and -steps of 1 or more and no arguments")
 		os.Exit(2)
 	}
-	if err := run(*rounds, *steps, *only, *section); err != nil {
+	if err := run(*rounds, *steps, *only, *document); err != nil {
 		fail(err)
 	}
 }
@@ -50,7 +52,7 @@ func fail(err error) {
 
 const line = "| %-38s | %12s | %12s | %8s | %9s | %-7s |\n"
 
-func run(rounds, steps int, only, section string) error {
+func run(rounds, steps int, only, document string) error {
 	var text bytes.Buffer
 	w := io.MultiWriter(os.Stdout, &text)
 	fmt.Fprintf(w, "%s. One thread each, %d rounds.\n\n", processor(), rounds)
@@ -72,10 +74,10 @@ func run(rounds, steps int, only, section string) error {
 			return err
 		}
 	}
-	if section == "" {
+	if document == "" {
 		return nil
 	}
-	return replaceSection(section, text.String())
+	return section.Replace(document, "training", text.String())
 }
 
 // comparison is a row: two contenders by turns.
