@@ -100,7 +100,7 @@ func (n *node) agree() error {
 	return fmt.Errorf("ranks were told to talk in different ways: %s (%s, %s, %s)", strings.Join(parts, "; "), env.Topology, env.Reduce, env.Schedule)
 }
 
-// hosts divides ranks of the world by host, in the order of each host's first
+// hostsOf divides ranks of the world by host, in the order of each host's first
 // rank. What is returned are positions in ranks.
 func (n *node) hostsOf(ranks []int) [][]int {
 	var hosts [][]int
