@@ -113,14 +113,18 @@ func (n *node) compute(ctx context.Context, from *sources) (out []View, err erro
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s: internal error: %v", p.Name(), r)
+			n.abandon(err)
 		}
 	}()
 	if ctx.Err() != nil {
+		n.abandon(context.Cause(ctx))
 		return nil, context.Cause(ctx)
 	}
 	in, err := inputs(from)
 	if err != nil {
-		return nil, &OpError{Op: p.Name(), Err: err}
+		err = &OpError{Op: p.Name(), Err: err}
+		n.abandon(err)
+		return nil, err
 	}
 	if _, ok := p.(donate); ok {
 		from.at(0).give()
@@ -266,14 +270,16 @@ func viewOf(p Viewer, in View, out Spec) View {
 	return v
 }
 
-// what names the node in messages to peers; ok is false once it has been computed.
-func (n *node) what() (name string, ok bool) {
+// abandon tells the node's lane, if it has one, that it will not run, unless it has.
+func (n *node) abandon(reason error) {
 	p, _ := n.source()
-	switch {
-	case p == nil:
-		return "", false
-	case n.rare.record == 0:
-		return p.Name(), true
+	lane := n.lane()
+	if p == nil || lane == nil {
+		return
 	}
-	return fmt.Sprintf("%s #%d", p.Name(), n.rare.record), true
+	what := p.Name()
+	if n.rare.record > 0 {
+		what = fmt.Sprintf("%s #%d", what, n.rare.record)
+	}
+	lane.Abandon(n.rare.record, what, reason)
 }

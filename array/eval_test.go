@@ -57,7 +57,7 @@ type track struct {
 
 func (l *track) NextRecord() uint64 { return l.records.Add(1) }
 func (l *track) Independent() bool  { return l.independent }
-func (l *track) Abandon(what string, reason error) {
+func (l *track) Abandon(_ uint64, what string, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.abandoned = append(l.abandoned, what+": "+reason.Error())
@@ -118,7 +118,7 @@ func TestEvalFindsMistakesBeforeAnythingRuns(t *testing.T) {
 	if ran {
 		t.Error("something ran")
 	}
-	if got := lane.told(); len(got) != 1 || !strings.HasPrefix(got[0], "all_first #1: bad at eval_test.go:") {
+	if got := lane.told(); len(got) != 2 || !strings.HasPrefix(got[0], "all_first #1: bad at eval_test.go:") || !strings.HasPrefix(got[1], "all_second #2: bad at") {
 		t.Errorf("lane was told %q", got)
 	}
 	if err := first.Eval(t.Context()); err != nil {

@@ -167,11 +167,6 @@ func (p *planned) abandon(reason error) {
 
 func (p *planned) abandonRest(q *queue, reason error) {
 	for ; q.next < len(q.tasks); q.next++ {
-		what, ok := p.tasks[q.tasks[q.next]].what()
-		if !ok {
-			continue
-		}
-		q.lane.Abandon(what, reason)
-		return
+		p.tasks[q.tasks[q.next]].abandon(reason)
 	}
 }

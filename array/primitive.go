@@ -101,10 +101,10 @@ type (
 type Lane interface {
 	// NextRecord returns 1, 2, 3, … in turn.
 	NextRecord() uint64
-	// Abandon says that this process cannot run a recorded node, for the given
-	// reason, so that nobody waits for it. what reads "all_sum #17". It does not
-	// wait for peers.
-	Abandon(what string, reason error)
+	// Abandon says that this process cannot run the node with this record number, for
+	// the given reason, so that nobody waits for it; the number is 0 in a trace, where
+	// nodes have none. what reads "all_sum #17". It does not wait for peers.
+	Abandon(record uint64, what string, reason error)
 	// Independent reports that ending the context of a node of this lane while it
 	// runs harms only that node, as with a receive. For a collective it is false.
 	Independent() bool

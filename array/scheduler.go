@@ -117,9 +117,7 @@ func (q *queue) runInTurn(ctx context.Context, n *node) error {
 		case <-before.done:
 		case <-released:
 		case <-ctx.Done():
-			if what, ok := n.what(); ok {
-				q.lane.Abandon(what, context.Cause(ctx))
-			}
+			n.abandon(context.Cause(ctx))
 			return context.Cause(ctx)
 		}
 	}

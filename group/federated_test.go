@@ -217,7 +217,7 @@ func TestAveragesInGroupsOfOneAndNone(t *testing.T) {
 func TestWithoutALifelineABrokenGroupHasNoAverages(t *testing.T) {
 	g := group.NewWith(bare{grouptest.NewWorld(2)[0]}, group.Config{Logger: quiet})
 	defer g.Close()
-	g.Abandon("its work", errors.New("a mistake"))
+	g.Abandon(1, "its work", errors.New("a mistake"))
 	_, _, err := averaged(g, 1, time.Hour)
 	wantError(t, err, "federated_average", "a mistake")
 }

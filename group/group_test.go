@@ -70,7 +70,7 @@ func TestGroupOfNone(t *testing.T) {
 	for name, call := range calls {
 		wantError(t, call(), name, "NoColor")
 	}
-	g.Abandon("all_sum #1", errors.New("nobody there"))
+	g.Abandon(1, "all_sum #1", errors.New("nobody there"))
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
@@ -196,8 +196,8 @@ func TestAbandon(t *testing.T) {
 		waiting := make(chan error, 1)
 		go func() { waiting <- gs[0].Barrier(background()) }()
 		synctest.Wait()
-		gs[1].Abandon("all_sum #17", errors.New("add at train.go:31: shapes differ"))
-		gs[1].Abandon("all_sum #18", errors.New("a later reason"))
+		gs[1].Abandon(1, "all_sum #17", errors.New("add at train.go:31: shapes differ"))
+		gs[1].Abandon(1, "all_sum #18", errors.New("a later reason"))
 		wantError(t, <-waiting, "barrier #1", "rank 1", "gave up all_sum #17: add at train.go:31: shapes differ")
 		err := gs[1].Barrier(background())
 		wantError(t, err, "gave up all_sum #17")
@@ -209,7 +209,7 @@ func TestAbandon(t *testing.T) {
 
 func TestBreakWithoutBreakerCloses(t *testing.T) {
 	gs := world(t, 2, kinds["bare"])
-	gs[0].Abandon("all_sum #1", errors.New("no memory"))
+	gs[0].Abandon(1, "all_sum #1", errors.New("no memory"))
 	wantError(t, gs[0].Barrier(background()), "gave up all_sum #1: no memory")
 	if err := gs[0].Close(); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 )
 
@@ -11,10 +12,10 @@ import (
 func (g *Group) NextRecord() uint64 { return g.records.Add(1) }
 
 // Abandon says that a recorded collective will never run here: what names it,
-// such as "all_sum #17", and reason says why. It breaks the group, so that peers
-// that wait for this rank learn the reason, and does not wait for them. It does
-// nothing in groups of one or none and in one that is broken or closed.
-func (g *Group) Abandon(what string, reason error) {
+// such as "all_sum #17", and reason says why; its number does not matter. It breaks
+// the group, so that peers that wait for this rank learn the reason, and does not wait
+// for them. It does nothing in groups of one or none and in one that is broken or closed.
+func (g *Group) Abandon(_ uint64, what string, reason error) {
 	if g.size > 1 && g.usable() == nil {
 		g.shatter(fmt.Errorf("gave up %s: %w", what, reason))
 	}
@@ -33,8 +34,11 @@ type PeerLane struct {
 	turn    chan struct{} // held by the message that is under way
 	cut     error         // why no further message can pass; guarded by turn
 	records atomic.Uint64
-	ran     atomic.Uint64 // of the records, those that ran or never will
-	last    atomic.Uint64 // the highest number among those that ran
+
+	mu      sync.Mutex
+	settled uint64              // of the records up to this one every one ran or never will
+	beyond  map[uint64]struct{} // those after it of which the same is known
+	last    uint64              // the highest number among those that ran
 }
 
 // PeerLane returns the lane of messages that are sent to peer, or received from
@@ -44,7 +48,7 @@ func (g *Group) PeerLane(peer, tag int, send bool) *PeerLane {
 	if l, ok := g.lanes.Load(key); ok {
 		return l.(*PeerLane)
 	}
-	l, _ := g.lanes.LoadOrStore(key, &PeerLane{turn: make(chan struct{}, 1)})
+	l, _ := g.lanes.LoadOrStore(key, &PeerLane{turn: make(chan struct{}, 1), beyond: map[uint64]struct{}{}})
 	return l.(*PeerLane)
 }
 
@@ -52,30 +56,54 @@ func (g *Group) PeerLane(peer, tag int, send bool) *PeerLane {
 // concurrent use.
 func (l *PeerLane) NextRecord() uint64 { return l.records.Add(1) }
 
-// Ran says that the message with this record number runs. Close warns of sends that
-// never did. Where one that was recorded later has run before, it is an error: the peer
-// would take each for the other.
+// Ran says that the recorded message with this number runs now. It is an error where that
+// would have the peer take one message for another: when one that was recorded before has
+// neither run nor been given up, and when one that was recorded later has run. Then the
+// message counts as given up.
 func (l *PeerLane) Ran(record uint64) error {
-	l.ran.Add(1)
-	for last := l.last.Load(); ; last = l.last.Load() {
-		if record < last {
-			return fmt.Errorf("number %d has gone before; messages go in the order in which they were recorded: evaluate them in that order, or together", last)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := l.settled + 1
+	l.settle(record)
+	switch {
+	case record < l.last:
+		return fmt.Errorf("number %d has gone before; %s", l.last, inOrder)
+	case record > waiting:
+		return fmt.Errorf("number %d was recorded before and has not been evaluated; %s", waiting, inOrder)
+	}
+	l.last = record
+	return nil
+}
+
+const inOrder = "messages go in the order in which they were recorded: evaluate them in that order, or together"
+
+// Abandon says that a recorded message will never run. Nobody is told: a message is its
+// sender's affair, and a receiver ends at its deadline.
+func (l *PeerLane) Abandon(record uint64, what string, reason error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle(record)
+}
+
+func (l *PeerLane) settle(record uint64) {
+	if record <= l.settled {
+		return
+	}
+	l.beyond[record] = struct{}{}
+	for {
+		if _, next := l.beyond[l.settled+1]; !next {
+			return
 		}
-		if l.last.CompareAndSwap(last, record) {
-			return nil
-		}
+		l.settled++
+		delete(l.beyond, l.settled)
 	}
 }
 
-// Abandon says that a recorded message, and those recorded with it, will never
-// run. Nobody is told: a message is its sender's affair, and a receiver ends at
-// its deadline.
-func (l *PeerLane) Abandon(what string, reason error) { l.ran.Store(l.records.Load()) }
-
 // forgotten counts the recorded messages of which nothing was heard again.
 func (l *PeerLane) forgotten() uint64 {
-	ran, records := l.ran.Load(), l.records.Load()
-	return records - min(ran, records)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.records.Load() - l.settled - uint64(len(l.beyond))
 }
 
 // Independent reports true: cancelling a message harms no other lane.

@@ -18,8 +18,9 @@ const tag = 0
 // Send sends x to rank dst of g when the result, which equals x, is evaluated; a
 // send whose result nobody evaluates never happens. Type and shape travel ahead
 // of the elements. Messages to one rank leave in the order in which they were
-// recorded, and wait for no collective; one that is evaluated after another that was
-// recorded later is an error. dst must be another rank of the group.
+// recorded, and wait for no collective; to evaluate one before another that was
+// recorded earlier is an error, so that the peer never takes one for the other. dst must
+// be another rank of the group.
 // There is no derivative. Under vmap one message has all examples, along axis 0.
 func Send(x *array.Array, dst int, g *group.Group) *array.Array {
 	g, err := peer(g, "destination", dst)
@@ -32,8 +33,8 @@ func Send(x *array.Array, dst int, g *group.Group) *array.Array {
 // Recv receives an array from rank src of g when it is evaluated. The message must
 // have the given type and shape; another one is dropped with an error that names
 // the sender and both, and the next can be received. Messages from one rank arrive
-// in the order in which they were recorded, and one that is evaluated after another
-// that was recorded later is an error. There is no derivative. To vmap a receive
+// in the order in which they were recorded, and to evaluate one before another that was
+// recorded earlier is an error: it would be given that one's message. There is no derivative. To vmap a receive
 // is a constant: it happens once, for all examples.
 func Recv(src int, g *group.Group, t dtype.Type, shape ...int) *array.Array {
 	g, err := peer(g, "source", src)

@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
@@ -158,22 +159,23 @@ func TestAChainOverAllRanksInOneEvaluation(t *testing.T) {
 }
 
 // Evaluated one by one in another order than recorded, messages would be taken for each
-// other: the one that comes too late says so.
+// other: the one that comes too early says so, and nothing is sent or taken.
 func TestMessagesOutOfOrderAreAnError(t *testing.T) {
 	conform.Row(t, "S21")
 	world(t, 2, func(r rank) {
 		if r.r == 0 {
 			first, second := ops.Send(array.Scalar(1.0), 1, r.g), ops.Send(array.Scalar(2.0), 1, r.g)
 			third := ops.Send(array.Scalar(3.0), 1, r.g)
-			same(r, "second", second, []float64{2})
-			says(r, "first", first.Eval(r.ctx), "send #1 to rank 1: number 2 has gone before")
+			says(r, "second", second.Eval(r.ctx), "send #2 to rank 1: number 1 was recorded before")
+			same(r, "first", first, []float64{1})
 			same(r, "third", third, []float64{3})
 			return
 		}
 		one, two, three := ops.Recv(0, r.g, dtype.Float64), ops.Recv(0, r.g, dtype.Float64), ops.Recv(0, r.g, dtype.Float64)
-		same(r, "skipped one", two, []float64{2})
-		same(r, "third", three, []float64{3})
-		says(r, "first", one.Eval(r.ctx), "recv #1 from rank 0: number 3 has gone before")
+		says(r, "third", three.Eval(r.ctx), "recv #3 from rank 0: number 1 was recorded before")
+		says(r, "second", two.Eval(r.ctx), "recv #2 from rank 0: number 1 was recorded before")
+		same(r, "first", one, []float64{1})
+		same(r, "what was sent last", ops.Recv(0, r.g, dtype.Float64), []float64{3})
 		same(r, "local work", array.Scalar(1.0).AddScalar(1), []float64{2})
 	})
 }
@@ -191,5 +193,29 @@ func TestMessagesPassCollectivesThatWait(t *testing.T) {
 			r.Error(err)
 		}
 		same(r, "sum", ops.AllSum(array.Scalar(1.0), r.g), []float64{2})
+	})
+}
+
+// A receive whose evaluation was given up leaves its message to the next one.
+func TestAMessageGivenUpIsTheNextOnes(t *testing.T) {
+	world(t, 2, func(r rank) {
+		if r.r == 0 {
+			wrong := array.From([]float64{1, 2}).Take(array.From([]int32{9}), 0)
+			if err := ops.Send(wrong, 1, r.g).Eval(r.ctx); err == nil {
+				r.Error("an index out of range was sent")
+			}
+			if err := array.Eval(r.ctx, ops.Send(array.Scalar(1.0), 1, r.g), ops.Send(array.Scalar(2.0), 1, r.g)); err != nil {
+				r.Error(err)
+			}
+			return
+		}
+		ctx, cancel := context.WithCancelCause(r.ctx)
+		cancel(errors.New("not needed any more"))
+		given := ops.Recv(0, r.g, dtype.Float64)
+		says(r, "given up", given.Eval(ctx), "not needed any more")
+		same(r, "the next", ops.Recv(0, r.g, dtype.Float64), []float64{1})
+		mistake := array.Ones(dtype.Float64, 2).Add(array.Ones(dtype.Float64, 3))
+		says(r, "beside a mistake", array.Eval(r.ctx, ops.Recv(0, r.g, dtype.Float64), mistake), "add at message_test.go")
+		same(r, "the one after", ops.Recv(0, r.g, dtype.Float64), []float64{2})
 	})
 }

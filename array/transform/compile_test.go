@@ -120,9 +120,9 @@ type queue struct {
 	ran     []uint64
 }
 
-func (q *queue) NextRecord() uint64  { return q.records.Add(1) }
-func (*queue) Abandon(string, error) {}
-func (*queue) Independent() bool     { return false }
+func (q *queue) NextRecord() uint64          { return q.records.Add(1) }
+func (*queue) Abandon(uint64, string, error) {}
+func (*queue) Independent() bool             { return false }
 
 // spoken is work in a lane.
 type spoken struct {

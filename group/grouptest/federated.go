@@ -251,7 +251,7 @@ func noLeader(ctx context.Context, g *group.Group) error {
 
 func averageOfTheBroken(ctx context.Context, g *group.Group) error {
 	if isLast(g.Communicator()) {
-		g.Abandon("its work", errSoon)
+		g.Abandon(1, "its work", errSoon)
 	} else if err := says(g.Barrier(ctx), errSoon.Error()); err != nil {
 		return err
 	}
