@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
 
 	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/array/tree"
 )
 
 // place is where a module holds one array.
@@ -68,7 +68,7 @@ func (w *walker) walk(path string, v reflect.Value) {
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			w.walk(join(path, fmt.Sprint(i)), v.Index(i))
+			w.walk(tree.Join(path, fmt.Sprint(i)), v.Index(i))
 		}
 	case reflect.Struct:
 		w.fields(path, v)
@@ -114,7 +114,7 @@ func (w *walker) fields(path string, v reflect.Value) {
 			w.walk(path, v.Field(i)) // embedded: its fields are the struct's
 			continue
 		}
-		w.walk(join(path, name), v.Field(i))
+		w.walk(tree.Join(path, name), v.Field(i))
 	}
 }
 
@@ -127,27 +127,5 @@ func nameOf(field reflect.StructField) string {
 	case name != "" || field.Anonymous:
 		return name
 	}
-	return snake(field.Name)
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// snake turns QueryProj into query_proj and MLP into mlp.
-func snake(name string) string {
-	runes := []rune(name)
-	var b strings.Builder
-	for i, r := range runes {
-		start := i > 0 && unicode.IsUpper(r) &&
-			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
-		if start {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
+	return tree.FieldName(field.Name)
 }

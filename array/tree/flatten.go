@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/lockstep-go/lockstep/array"
 )
@@ -184,7 +182,7 @@ func (r *rebuilder) array(path string, v reflect.Value) (reflect.Value, error) {
 func (r *rebuilder) tree(path string, v reflect.Value) (reflect.Value, error) {
 	out := slices.Clone(v.Interface().(Tree))
 	for i, leaf := range out {
-		x, err := r.array(join(path, leaf.Path), reflect.ValueOf(leaf.Array))
+		x, err := r.array(Join(path, leaf.Path), reflect.ValueOf(leaf.Array))
 		if err != nil {
 			return v, err
 		}
@@ -195,7 +193,7 @@ func (r *rebuilder) tree(path string, v reflect.Value) (reflect.Value, error) {
 
 func (r *rebuilder) elements(path string, v, out reflect.Value) (reflect.Value, error) {
 	for i := range v.Len() {
-		x, err := r.value(join(path, fmt.Sprint(i)), v.Index(i))
+		x, err := r.value(Join(path, fmt.Sprint(i)), v.Index(i))
 		if err != nil {
 			return out, err
 		}
@@ -212,7 +210,7 @@ func (r *rebuilder) entries(path string, v reflect.Value) (reflect.Value, error)
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 	for _, key := range keys {
-		x, err := r.value(join(path, key.String()), v.MapIndex(key))
+		x, err := r.value(Join(path, key.String()), v.MapIndex(key))
 		if err != nil {
 			return out, err
 		}
@@ -233,9 +231,9 @@ func (r *rebuilder) fields(path string, v reflect.Value) (reflect.Value, error) 
 		below := path
 		switch {
 		case name != "":
-			below = join(path, name)
+			below = Join(path, name)
 		case !field.Anonymous:
-			below = join(path, snake(field.Name))
+			below = Join(path, FieldName(field.Name))
 		}
 		x, err := r.value(below, v.Field(i))
 		if err != nil {
@@ -246,32 +244,10 @@ func (r *rebuilder) fields(path string, v reflect.Value) (reflect.Value, error) 
 	return out, nil
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
 // named is a path as it stands in errors.
 func named(path string) string {
 	if path == "" {
 		return "the value itself"
 	}
 	return path
-}
-
-// snake turns QueryProj into query_proj and MLP into mlp.
-func snake(name string) string {
-	runes := []rune(name)
-	var b strings.Builder
-	for i, r := range runes {
-		start := i > 0 && unicode.IsUpper(r) &&
-			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
-		if start {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
