@@ -39,6 +39,7 @@ func failsSoon(t *testing.T, rank int, p *process, words ...string) {
 // TestStopShorterThanTheDeadline stops a process for a while in the middle of the
 // others' work, which then goes on, with the right results.
 func TestStopShorterThanTheDeadline(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, way string) {
 		ranks := startTold(t, 3, way)
 		all(t, ranks, "sum 1000")
@@ -65,6 +66,7 @@ func TestStopShorterThanTheDeadline(t *testing.T) {
 // TestSignalledRankBlamesNobody ends the wait of one rank by a signal: that is its
 // reason, and what the others hear, before it is said who was not there yet.
 func TestSignalledRankBlamesNobody(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, way string) {
 		ranks := startTold(t, 3, way)
 		all(t, ranks, "sum 10")
@@ -94,6 +96,7 @@ func TestSignalledRankBlamesNobody(t *testing.T) {
 // TestRankThatLeaves has one rank leave before the others' next call: in order, or
 // by an exit without a word.
 func TestRankThatLeaves(t *testing.T) {
+	t.Parallel()
 	for how, says := range map[string]string{"close": "has left the group", "exit": "died or cannot be reached"} {
 		t.Run(how, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, way string) {
@@ -119,6 +122,7 @@ func TestRankThatLeaves(t *testing.T) {
 
 // TestNothingIsLeftAfterAKill looks at what survivors hold once they have closed.
 func TestNothingIsLeftAfterAKill(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, way string) {
 		ranks := startTold(t, 3, way)
 		all(t, ranks, "sum 100000")
@@ -146,6 +150,7 @@ func TestNothingIsLeftAfterAKill(t *testing.T) {
 
 // TestOneCallTooFew has one rank make a call less than the others.
 func TestOneCallTooFew(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, way string) {
 		ranks := startTold(t, 3, way, env.Timeout+"=2s")
 		all(t, ranks, "sum 10")
@@ -168,6 +173,7 @@ func TestOneCallTooFew(t *testing.T) {
 
 // TestCallsThatDiffer has rank 1 call something else than the others.
 func TestCallsThatDiffer(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ one, others, says, saysOthers string }{
 		"operation": {"max 8", "sum 8", "max int32[8]", "sum int32[8]"},
 		"type":      {"sum-floats 8", "sum 8", "sum float32[8]", "sum int32[8]"},
@@ -201,6 +207,7 @@ func TestCallsThatDiffer(t *testing.T) {
 // TestBarrierNamesThoseWhoDidNotCome gives a barrier a deadline of its own, far
 // before the group's.
 func TestBarrierNamesThoseWhoDidNotCome(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, way string) {
 		ranks := startTold(t, 4, way)
 		all(t, ranks, "barrier")
@@ -267,6 +274,7 @@ func TestRankKilledBeforeTheWorldForms(t *testing.T) {
 // TestTooManyOpenFiles lets one rank, which dials or which is called, open hardly
 // any more files.
 func TestTooManyOpenFiles(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ few, files int }{"who dials": {1, 0}, "who is called": {0, 3}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 
 // TestConformanceOverTwoHosts is the suite on two hosts of two ranks.
 func TestConformanceOverTwoHosts(t *testing.T) {
+	t.Parallel()
 	suiteOverHosts(t, "suite", []int{0, 0, 1, 1})
 }
 
@@ -21,8 +22,10 @@ func TestConformanceOverTwoHosts(t *testing.T) {
 // other one of it, while all sum in two levels: ranks that wait in shared memory
 // for one that waits for the network have to hear of it, too.
 func TestKilledRankOnAnotherHost(t *testing.T) {
+	t.Parallel()
 	for _, victim := range []int{2, 3} {
 		t.Run(fmt.Sprint("rank ", victim), func(t *testing.T) {
+			t.Parallel()
 			ranks := startOnHosts(t, "sum", []int{0, 0, 1, 1}, nil)
 			for _, p := range ranks {
 				p.expect(t, "ready")

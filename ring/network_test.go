@@ -114,6 +114,7 @@ func startBehindGates(t *testing.T, n int, variables ...string) (ranks []*proces
 // TestCutLinks cuts all connections that lead to one rank, while it works and while
 // all are idle. No deadline is near.
 func TestCutLinks(t *testing.T) {
+	t.Parallel()
 	for name, idle := range map[string]bool{"idle": true, "in the middle": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,6 +162,7 @@ func TestCutLinks(t *testing.T) {
 // deadline tells, and it names the rank. What has arrived before may suffice for one
 // more call.
 func TestBlackHole(t *testing.T) {
+	t.Parallel()
 	toZero := func(gates []*gate) { close(gates[0].in); close(gates[1].out) }
 	toOne := func(gates []*gate) { close(gates[0].out); close(gates[1].in) }
 	for name, swallow := range map[string]func(gates []*gate){
@@ -193,10 +195,14 @@ func TestBlackHole(t *testing.T) {
 					}
 				}
 				wantText(t, fmt.Sprintf("rank %d", r), failed, fmt.Sprintf("rank %d", 1-r), "all_reduce #", "3s passed")
-				p.tell(t, "close")
-				failsSoon(t, r, p, "<nil>")
-				p.tell(t, "left")
-				failsSoon(t, r, p, "<nil>")
+			}
+			for _, what := range []string{"close", "left"} {
+				for _, p := range ranks {
+					p.tell(t, what)
+				}
+				for r, p := range ranks {
+					failsSoon(t, r, p, "<nil>")
+				}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
 	run, ok := roles[role]
 	if !ok {
+		atOnce()
 		os.Exit(m.Run())
 	}
 	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
@@ -49,6 +51,17 @@ func TestMain(m *testing.M) {
 		err = run(comm)
 	}
 	fmt.Println("end:", err)
+}
+
+// atOnce has more tests run side by side than there are processors, as most of them
+// wait, unless the command line says how many.
+func atOnce() {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		flag.Set("test.parallel", "8")
+	}
 }
 
 // Variables by which a test has a rank be impatient at the start, or listen
@@ -215,8 +228,12 @@ var ways = map[string]string{"shared memory": env.SharedMem + "=1", "sockets": e
 // TestKilledRank kills one process of three in the middle of its work. The
 // deadline of an operation is far away.
 func TestKilledRank(t *testing.T) {
+	t.Parallel()
 	for name, way := range ways {
-		t.Run(name, func(t *testing.T) { killRank(t, way) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killRank(t, way)
+		})
 	}
 }
 
@@ -241,7 +258,10 @@ func killRank(t *testing.T, way string) {
 func TestStoppedRank(t *testing.T) {
 	t.Parallel()
 	for name, way := range ways {
-		t.Run(name, func(t *testing.T) { stopRank(t, way) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopRank(t, way)
+		})
 	}
 }
 
@@ -263,6 +283,7 @@ func stopRank(t *testing.T, way string) {
 
 // TestSendCloseExit has a sender gone for good before its receiver asks.
 func TestSendCloseExit(t *testing.T) {
+	t.Parallel()
 	ranks := startRanks(t, 2, "flush")
 	ranks[0].expect(t, "ready")
 	ranks[0].expect(t, "end: <nil>")
@@ -306,6 +327,7 @@ func TestConformanceAsRank(t *testing.T) {
 }
 
 func TestConformanceOfProcesses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		ranks int
@@ -317,6 +339,7 @@ func TestConformanceOfProcesses(t *testing.T) {
 		{"four with a coordinator and a token", 4, tokenPlace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			place := append(c.place(t, c.ranks), roleVariable+"=suite")
 			ranks := make([]*process, c.ranks)
 			for r := range ranks {

@@ -3,9 +3,11 @@ package ring
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,16 +17,24 @@ import (
 // impatient is for ranks that will not all come.
 var impatient = Config{ConnectTimeout: 300 * time.Millisecond}
 
-// freeAddress is a port of loopback that was free a moment ago.
+// freeAddress is a port of loopback that was free a moment ago. It lies below those
+// that systems give to connections, one of which might take it meanwhile.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range freePorts {
+		port := 20_000 + (os.Getpid()*101+int(nextPort.Add(1)))%freePorts
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
+
+const freePorts = 12_000
+
+var nextPort atomic.Int32
 
 // meet lets ranks come to a coordinator and closes what forms.
 func meet(t *testing.T, ranks, worldSizes []int, cfg Config) []error {

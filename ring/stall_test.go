@@ -12,6 +12,7 @@ import (
 // TestStallWarning has two of four ranks come late to each kind of collective. The
 // two that wait warn, once, and name the others; then all ends well.
 func TestStallWarning(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"sum 8", "sum 500000", "gather 8", "scatter 8", "all-to-all 8", "broadcast 1", "barrier", "split"} {
 		for name, overSockets := range map[string]bool{"shared memory": false, "sockets": true} {
 			t.Run(what+", "+name, func(t *testing.T) {

@@ -56,8 +56,10 @@ func killOne(t *testing.T, way string, victim int) (left []*process) {
 }
 
 func TestAverageOfSurvivors(t *testing.T) {
+	t.Parallel()
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			conform.Row(t, "B12", "B18")
 			for r, p := range killOne(t, way, 2) {
 				for range 2 {
@@ -72,8 +74,10 @@ func TestAverageOfSurvivors(t *testing.T) {
 }
 
 func TestAverageWithoutItsLeader(t *testing.T) {
+	t.Parallel()
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for i, p := range killOne(t, way, 0) {
 				for range 2 {
 					got := p.expect(t, "average: ")

@@ -27,9 +27,10 @@ import (
 // this process, in rank order: all n of them, or one when the process is itself a
 // rank. A process that such a world leaves out returns an empty, non-nil slice;
 // nil says that no process here can be in a world of n ranks. The suite closes
-// what it got, and asks for several worlds in turn, in the same order in every
-// process, with earlier ones still open or broken. A backend whose first world
-// cannot be made again returns splits of it.
+// what it got, and asks for several worlds with earlier ones still open or broken:
+// in turn and in the same order in every process, or, where it got all ranks of
+// several, from several goroutines. A backend whose first world cannot be made
+// again returns splits of it.
 type MakeWorld func(t *testing.T, n int) []group.Communicator
 
 // Sizes are the numbers of ranks that Run tries: one, two, the next powers of
@@ -98,18 +99,30 @@ func (s *suite) run(t *testing.T, cases []testCase) {
 		if s.size < c.least || c.most > 0 && s.size > c.most {
 			continue
 		}
-		if !t.Run(c.name, func(t *testing.T) { s.play(t, c) }) {
+		apart := c.ends && s.many()
+		passed := t.Run(c.name, func(t *testing.T) {
+			if apart {
+				t.Parallel()
+			}
+			s.play(t, c)
+		})
+		if !passed && !apart {
 			s.renew(t)
 		}
 	}
 	s.close(t, s.world)
 	if s.whole() {
-		awaitGoroutines(t, s.goroutines)
+		t.Cleanup(func() { awaitGoroutines(t, s.goroutines) }) // when those that run apart have ended, too
 	}
 }
 
 // whole reports whether all ranks live in this process.
 func (s *suite) whole() bool { return len(s.world) == s.size }
+
+// many reports whether several worlds can be made at once: no other process has to
+// make them in the same order. Cases with a world of their own, most of which wait
+// for something that does not come, then run side by side.
+func (s *suite) many() bool { return s.whole() && s.size > 1 }
 
 // play runs one case on the common world or on one of its own, which is made
 // even when the case is skipped: other processes may not know of the reason.
