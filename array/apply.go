@@ -97,7 +97,7 @@ func (n *node) adopt(i int, x *Array, count int) {
 }
 
 func (n *node) setInput(i int, x *Array, count int) {
-	if x.node.temporary {
+	if x.node.isTemporary() {
 		x.node.unread.Add(1)
 	}
 	if count <= len(n.pair) {

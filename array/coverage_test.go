@@ -360,7 +360,7 @@ func reach(rows map[string]*rowOf, f transform.Func, xs []*array.Array, checks [
 		depends[standIns[i].Node()], smooth[standIns[i].Node()] = true, x.DType().IsInexact()
 	}
 	for _, n := range array.Sorted(f(standIns...)...) {
-		row := rows[strings.TrimPrefix(fmt.Sprintf("%T", n.Primitive()), "array.")]
+		row := rows[strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", n.Primitive()), "*"), "array.")]
 		if row == nil || depends[n] {
 			continue
 		}

@@ -32,7 +32,7 @@ func Donate(x *Array) *Array {
 // have been recorded on x before. The storage is used again as soon as they have run.
 func (x *Array) Temporary() {
 	if x.Err() == nil && !x.node.done() {
-		x.node.temporary = true
+		x.node.state.Or(temporary)
 	}
 }
 
@@ -78,9 +78,14 @@ func (n *node) drop() {
 // waiting for it alone are dropped.
 func (s *sources) read() {
 	for i := 0; s.at(i) != nil; i++ {
-		if n := s.at(i).node; n.temporary && n.unread.Add(-1) == 0 {
-			n.drop()
-		}
+		s.at(i).node.readOnce()
+	}
+}
+
+// readOnce says that one operation that reads the node has run.
+func (n *node) readOnce() {
+	if n.isTemporary() && n.unread.Add(-1) == 0 {
+		n.drop()
 	}
 }
 
@@ -88,7 +93,7 @@ func (s *sources) read() {
 // operation has run.
 func (s *sources) free(i int, v View) bool {
 	n := s.at(i).node
-	if !n.temporary || v.owner == nil || v.owner.References() != 1 {
+	if !n.isTemporary() || v.owner == nil || v.owner.References() != 1 {
 		return false
 	}
 	return n.unread.Load() == 1 // an operation that reads it twice counts twice

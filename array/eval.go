@@ -65,16 +65,40 @@ func environment() error {
 // Eval computes x; see the function Eval.
 func (x *Array) Eval(ctx context.Context) error { return Eval(ctx, x) }
 
+// atOnce is how many tasks are forgotten together.
+const atOnce = 64
+
 // runInOrder is the whole evaluation of a graph without lanes.
 func (p *planned) runInOrder(ctx context.Context) error {
 	var r room
-	for i, n := range p.tasks {
-		if !n.finishQuickly(ctx, &r) {
+	for tasks := range slices.Chunk(p.tasks, atOnce) {
+		err := runAll(ctx, tasks, &r)
+		forget(tasks)
+		if err != nil {
+			return err
+		}
+	}
+	p.recycle()
+	return nil
+}
+
+func runAll(ctx context.Context, tasks []*node, r *room) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, n := range tasks {
+		if !n.claimIdle() {
 			if err := n.finish(ctx); err != nil {
 				return err
 			}
+			continue
 		}
-		p.tasks[i] = nil
+		if n.runQuickly(r) {
+			continue
+		}
+		if err := n.run(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -217,7 +241,7 @@ func (n *node) newOutputs(from *sources, in []View) (out []View, taken []int) {
 
 func (s *sources) anyTemporary() bool {
 	for i := 0; s.at(i) != nil; i++ {
-		if s.at(i).node.temporary {
+		if s.at(i).node.isTemporary() {
 			return true
 		}
 	}

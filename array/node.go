@@ -7,27 +7,30 @@ import (
 
 // node is one application of a primitive. Everything but the evaluation state
 // and, until its trace ends, the trace and record numbers is fixed when it is made.
-// Graphs may have millions of them: what few have lies apart.
+// What it is made of goes once it has a value, under the lock of planning. Graphs may
+// have millions of nodes: what few have lies apart.
 type node struct {
 	prim Primitive // nil for a constant, and after evaluation
 	pair [2]*Array // the inputs, if there are no more than two; nil after evaluation
 	rare *rare     // nil for most nodes
 	spec *Spec     // of the first output, shared with other nodes; never nil but for no outputs
 
-	value atomic.Pointer[View] // of the first output; nil before evaluation
-	mu    sync.Mutex
-	wait  *waiting // under mu; nil while nobody waits and nothing failed
-	busy  bool     // under mu: some evaluation runs it
-
-	// temporary is set for a node that only the operations recorded on it will read;
-	// unread counts those that have not run. See donate.go.
-	temporary bool
-	unread    atomic.Int32
+	value  atomic.Pointer[View] // of the first output; nil before evaluation
+	state  atomic.Uint32        // flags, see below
+	unread atomic.Int32         // how many operations on a temporary node have not run; see donate.go
 
 	trace uint64 // number of the innermost trace that it belongs to; 0 if concrete
 	stamp uint64 // number of the last plan that met it; under planning
 	self  Array  // the first output
 }
+
+// Flags of a node's state.
+const (
+	running   uint32 = 1 << iota // some evaluation runs it
+	awaited                      // somebody waits: see waits
+	over                         // it has values, or a failure that stays
+	temporary                    // only the operations recorded on it will read it; see donate.go
+)
 
 // rare is what few nodes have.
 type rare struct {
@@ -38,14 +41,16 @@ type rare struct {
 	inputs []*Array               // more than two; nil after evaluation
 	specs  []Spec                 // of all outputs, if there is not one
 	values []atomic.Pointer[View] // likewise, nil without; set before value
-}
-
-// waiting is the state of a node that more than one evaluation met.
-type waiting struct {
-	freed chan struct{} // closed when busy ends next
 	// failed is set for a node of a lane that ran and failed: it is never run twice.
 	failed error
 }
+
+// waits are the channels that are closed when nodes stop running. Few nodes are ever
+// waited for.
+var waits = struct {
+	sync.Mutex
+	freed map[*node]chan struct{}
+}{freed: map[*node]chan struct{}{}}
 
 func (n *node) err() error {
 	if n.rare == nil {
@@ -71,82 +76,100 @@ func (n *node) special() *rare {
 
 func (n *node) done() bool { return n.value.Load() != nil }
 
+func (n *node) isTemporary() bool { return n.state.Load()&temporary != 0 }
+
+// claimIdle claims a node that nobody has to do with.
+func (n *node) claimIdle() bool {
+	s := n.state.Load()
+	return s&^temporary == 0 && n.state.CompareAndSwap(s, s|running)
+}
+
 // claim says who runs a node: the caller (mine), or another evaluation, whose
 // end closes wait. Both are zero when there is nothing left to do.
 func (n *node) claim() (mine bool, wait <-chan struct{}) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	switch {
-	case n.done() || n.wait != nil && n.wait.failed != nil:
-		return false, nil
-	case !n.busy:
-		n.busy = true
-		return true, nil
+	waits.Lock()
+	defer waits.Unlock()
+	for {
+		s := n.state.Load()
+		switch {
+		case s&over != 0:
+			return false, nil
+		case s&running != 0:
+			if n.state.CompareAndSwap(s, s|awaited) {
+				return false, n.freed()
+			}
+		case n.state.CompareAndSwap(s, s|running):
+			return true, nil
+		}
 	}
-	return false, n.next()
-}
-
-// next is closed when busy ends next.
-func (n *node) next() <-chan struct{} {
-	if n.wait == nil {
-		n.wait = &waiting{}
-	}
-	if n.wait.freed == nil {
-		n.wait.freed = make(chan struct{})
-	}
-	return n.wait.freed
 }
 
 // watch says whether the node is over, with values or a failure that stays, and if not,
 // what closes when whoever runs it next is done.
-func (n *node) watch() (over bool, released <-chan struct{}) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.done() || n.wait != nil && n.wait.failed != nil {
-		return true, nil
+func (n *node) watch() (isOver bool, released <-chan struct{}) {
+	waits.Lock()
+	defer waits.Unlock()
+	for {
+		s := n.state.Load()
+		if s&over != 0 {
+			return true, nil
+		}
+		if n.state.CompareAndSwap(s, s|awaited) {
+			return false, n.freed()
+		}
 	}
-	return false, n.next()
+}
+
+// freed is closed when the node stops running. The caller holds the lock of waits.
+func (n *node) freed() chan struct{} {
+	if waits.freed[n] == nil {
+		waits.freed[n] = make(chan struct{})
+	}
+	return waits.freed[n]
 }
 
 // release ends a claim. A node that succeeded lets go of its inputs, so that
 // the history of a value does not outlive its computation.
 func (n *node) release(values []View, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.busy = false
 	switch {
 	case err == nil:
-		n.prim, n.pair = nil, [2]*Array{}
+		planning.Lock()
+		n.forget()
 		if n.rare != nil {
-			n.rare.inputs = nil
 			n.setValues(values)
 		}
 		n.value.Store(&values[0])
+		planning.Unlock()
+		n.settle(over)
 	case n.lane() != nil:
-		n.wait = &waiting{freed: n.freed(), failed: err}
-	}
-	if freed := n.freed(); freed != nil {
-		close(freed)
-		n.wait.freed = nil
+		n.rare.failed = err
+		n.settle(over)
+	default:
+		n.settle(0)
 	}
 }
 
-// releaseQuickly is release of a node with one value and nothing rare; v is nil if it was
-// not computed.
-func (n *node) releaseQuickly(v *View) {
-	n.mu.Lock()
-	n.busy = false
-	if v != nil {
-		n.prim, n.pair = nil, [2]*Array{}
-		n.value.Store(v)
+// forget lets go of what the node was made of. The caller holds the lock of planning.
+func (n *node) forget() {
+	n.prim, n.pair = nil, [2]*Array{}
+	if n.rare != nil {
+		n.rare.inputs = nil
 	}
-	freed := n.freed()
-	if freed != nil {
-		n.wait.freed = nil
+}
+
+// settle says that the node does not run any more and wakes those who wait for that.
+func (n *node) settle(flags uint32) {
+	if s := n.state.Load(); s&awaited == 0 && n.state.CompareAndSwap(s, s&^running|flags) {
+		return
 	}
-	n.mu.Unlock()
-	if freed != nil {
+	waits.Lock()
+	defer waits.Unlock()
+	for s := n.state.Load(); !n.state.CompareAndSwap(s, s&^(running|awaited)|flags); {
+		s = n.state.Load()
+	}
+	if freed := waits.freed[n]; freed != nil {
 		close(freed)
+		delete(waits.freed, n)
 	}
 }
 
@@ -160,13 +183,6 @@ func (n *node) setValues(values []View) {
 	}
 }
 
-func (n *node) freed() chan struct{} {
-	if n.wait == nil {
-		return nil
-	}
-	return n.wait.freed
-}
-
 // sources are the inputs of a node as they were at some moment: they are gone
 // once it has been computed.
 type sources struct {
@@ -174,24 +190,37 @@ type sources struct {
 	more []*Array
 }
 
-// source returns what a walker may see of the graph above n; empty once the
-// node has been computed.
+// source returns what the node is made of; empty once it has been computed.
 func (n *node) source() (Primitive, sources) {
 	if n.done() {
 		return nil, sources{}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	planning.Lock()
+	defer planning.Unlock()
 	return n.prim, n.sources()
 }
 
-// sources is for whoever has made or claimed the node, or holds its lock.
+// sources is for whoever has made or claimed the node, or holds the lock of planning.
 func (n *node) sources() sources {
 	s := sources{pair: n.pair}
 	if n.rare != nil {
 		s.more = n.rare.inputs
 	}
 	return s
+}
+
+// input is the i-th input, nil if there are not so many; for the same callers.
+func (n *node) input(i int) *Array {
+	if n.rare != nil && n.rare.inputs != nil {
+		if i < len(n.rare.inputs) {
+			return n.rare.inputs[i]
+		}
+		return nil
+	}
+	if i < len(n.pair) {
+		return n.pair[i]
+	}
+	return nil
 }
 
 // at is the i-th input, nil if there are not so many.
@@ -216,11 +245,10 @@ func (s *sources) list() []*Array {
 	return list
 }
 
+// failure is that of a node of a lane which ran and failed.
 func (n *node) failure() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.wait == nil {
+	if n.state.Load()&over == 0 || n.rare == nil {
 		return nil
 	}
-	return n.wait.failed
+	return n.rare.failed
 }

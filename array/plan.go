@@ -31,15 +31,16 @@ func plan(xs []*Array) (*planned, error) {
 	return &w.planned, w.err
 }
 
-// planning lets one walk at a time mark the nodes that it has met. Nothing waits
-// for peers meanwhile.
+// planning lets one walk at a time mark the nodes that it has met, and keeps what these
+// are made of until it is through. Nothing waits for peers meanwhile.
 var planning struct {
 	sync.Mutex
 	number uint64  // of the last walk
 	stack  []frame // to be used again
+	tasks  []*node // likewise
 }
 
-// mostFrames is how long a stack is kept to be used again.
+// mostFrames is how long a stack, or a list of tasks, is kept to be used again.
 const mostFrames = 1 << 12
 
 // walk is a depth-first traversal with its own stack, since graphs may be a
@@ -56,7 +57,9 @@ type walk struct {
 func newWalk() *walk {
 	planning.Lock()
 	planning.number++
-	return &walk{number: planning.number, stack: planning.stack}
+	w := &walk{number: planning.number, stack: planning.stack}
+	w.tasks, planning.tasks = planning.tasks, nil
+	return w
 }
 
 func (w *walk) end() {
@@ -69,51 +72,49 @@ func (w *walk) end() {
 }
 
 type frame struct {
-	node    *node
-	applied bool // it is the application of a primitive
-	in      sources
-	next    int // input to visit next
+	node *node
+	next int // input to visit next
 }
 
 func (w *walk) visit(root *node) {
 	w.enter(root)
 	for len(w.stack) > 0 {
 		top := &w.stack[len(w.stack)-1]
-		if x := top.in.at(top.next); x != nil {
+		if x := top.node.input(top.next); x != nil {
 			top.next++
 			w.enter(x.node)
 			continue
 		}
-		w.leave(top)
+		w.leave(top.node)
 		w.stack = w.stack[:len(w.stack)-1]
 	}
 }
 
 func (w *walk) enter(n *node) {
-	if n.done() || n.stamp == w.number {
+	if n.stamp == w.number || n.done() {
 		return
 	}
 	n.stamp = w.number
-	prim, in := n.source()
-	if prim == nil && n.err() == nil {
-		return // finished since the check above
-	}
-	w.stack = append(w.stack, frame{node: n, applied: prim != nil, in: in})
+	w.stack = append(w.stack, frame{node: n})
 }
 
-func (w *walk) leave(f *frame) {
-	n := f.node
-	if err := n.err(); err != nil {
-		w.fail(err)
-	} else if n.trace != 0 && w.traced == nil {
+func (w *walk) leave(n *node) {
+	if n.trace != 0 && w.traced == nil && n.err() == nil {
 		w.traced = newOpError("eval", ErrTraced)
 	}
-	if lane := n.lane(); lane != nil {
-		w.fail(n.failure())
-		w.laned = w.laned || f.applied
+	if n.rare != nil {
+		w.leaveRare(n)
 	}
-	if f.applied {
+	if n.prim != nil {
 		w.tasks = append(w.tasks, n)
+	}
+}
+
+func (w *walk) leaveRare(n *node) {
+	w.fail(n.rare.err)
+	if n.rare.lane != nil {
+		w.fail(n.failure())
+		w.laned = w.laned || n.prim != nil
 	}
 }
 
@@ -121,6 +122,29 @@ func (w *walk) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
+}
+
+// forget lets go of what nodes that have a value are made of, and of the nodes. Some are
+// done at a time, to take the lock once.
+func forget(tasks []*node) {
+	planning.Lock()
+	defer planning.Unlock()
+	for i, n := range tasks {
+		if n.done() {
+			n.forget()
+		}
+		tasks[i] = nil
+	}
+}
+
+// recycle lets the next walk have the list of tasks, which are forgotten.
+func (p *planned) recycle() {
+	if cap(p.tasks) > mostFrames {
+		return
+	}
+	planning.Lock()
+	defer planning.Unlock()
+	planning.tasks, p.tasks = p.tasks[:0], nil
 }
 
 // queue is the tasks of one lane in record order.

@@ -183,7 +183,7 @@ func (b *programBuilder) capture(x *Array) value {
 		return value{v, at}
 	}
 	p, in := x.node.source()
-	if viewer, ok := p.(Viewer); ok && in.at(0) != nil && !x.node.temporary && !in.at(0).node.temporary {
+	if viewer, ok := p.(Viewer); ok && in.at(0) != nil && !x.node.isTemporary() && !in.at(0).node.isTemporary() {
 		return b.viewed(viewer, b.capture(in.at(0)), x.spec())
 	}
 	b.lazy = append(b.lazy, x)

@@ -42,7 +42,7 @@ func (r rewriter) made(v value, op kernel.Op) ([]value, bool) {
 	}
 	maker := r.ops[s.maker]
 	switch p := maker.prim.(type) {
-	case binary:
+	case *binary:
 		return maker.in, p.op == op
 	case unary:
 		return maker.in, p.op == op
@@ -75,7 +75,7 @@ func (r rewriter) isNumber(v value, number float64) bool {
 }
 
 func (r rewriter) gelu(op *operation) (z value, ok bool) {
-	if p, isBinary := op.prim.(binary); !isBinary || p.op != kernel.Mul {
+	if p, isBinary := op.prim.(*binary); !isBinary || p.op != kernel.Mul {
 		return z, false
 	}
 	half, ok := r.scaled(op.in[0], kernel.Mul, 0.5)

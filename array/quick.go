@@ -1,11 +1,8 @@
 package array
 
 import (
-	"context"
-	"maps"
+	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/buffer"
@@ -14,74 +11,38 @@ import (
 
 // Small arrays spend more time in the graph than in kernels. An operation of two arrays of
 // one shape and type takes a shorter way here: its node is all that is allocated
-// for it, and what it needs to know is looked up once for each operation and type.
-
-// quick is what is known of an operation of two operands.
-type quick struct {
-	prim  Primitive // a binary
-	loops [dtypes]atomic.Pointer[quickLoop]
-}
-
-// quickLoop is the loop for one type. It is nil where the result has another type.
-type quickLoop struct{ loop kernel.Loop }
+// for it, what it needs to know is looked up once for each operation and type, and it is
+// run without lists of inputs and outputs.
 
 const dtypes = 32
 
-// quicks are those that have been asked for. The map is replaced, not changed.
-var quicks struct {
-	sync.Mutex
-	byOp atomic.Pointer[map[kernel.Op]*quick]
-}
+// none is the loop of types for which there is none, or one that gives another type.
+var none kernel.Loop
 
-// quickOf finds the operation of p.
-func quickOf(p binary) *quick {
-	if all := quicks.byOp.Load(); all != nil {
-		if q := (*all)[p.op]; q != nil {
-			return q
-		}
-	}
-	quicks.Lock()
-	defer quicks.Unlock()
-	all := map[kernel.Op]*quick{}
-	if old := quicks.byOp.Load(); old != nil {
-		maps.Copy(all, *old)
-	}
-	q := &quick{}
-	p.quick = q
-	q.prim = p
-	all[p.op] = q
-	quicks.byOp.Store(&all)
-	return q
-}
-
-// loopOf is the loop for type t, nil if the result has another type or there is none.
-func (q *quick) loopOf(t dtype.Type) kernel.Loop {
-	known := q.loops[t%dtypes].Load()
+// loopOf is the loop of operands and a result of type t, nil if there is none.
+func (p *binary) loopOf(t dtype.Type) kernel.Loop {
+	known := p.loops[t%dtypes].Load()
 	if known == nil {
-		known = &quickLoop{}
-		if loop, result := kernel.Binary(q.prim.(binary).op, t); result == t {
-			known.loop = loop
+		known = &none
+		if loop, result := kernel.Binary(p.op, t); result == t {
+			known = &loop
 		}
-		q.loops[t%dtypes].Store(known)
+		p.loops[t%dtypes].Store(known)
 	}
-	return known.loop
+	return *known
 }
 
 // quickly is the node of p on operands that it need not convert, broadcast or check; nil
 // for others.
-func (p binary) quickly(x, y *Array) *Array {
+func (p *binary) quickly(x, y *Array) *Array {
 	if x == nil || y == nil || x.node.rare != nil || y.node.rare != nil {
 		return nil
 	}
 	s, t := x.node.spec, y.node.spec
-	if s != t && (s.DType != t.DType || !slices.Equal(s.Shape, t.Shape)) {
+	if s != t && (s.DType != t.DType || !slices.Equal(s.Shape, t.Shape)) || p.loopOf(s.DType) == nil {
 		return nil
 	}
-	q := quickOf(p)
-	if q.loopOf(s.DType) == nil {
-		return nil
-	}
-	n := newNode(q.prim)
+	n := newNode(p)
 	n.spec = s
 	n.setInput(0, x, 2)
 	n.setInput(1, y, 2)
@@ -92,18 +53,20 @@ func (p binary) quickly(x, y *Array) *Array {
 // room is where an evaluation makes its smallest values, some at a time: one that is
 // kept keeps its neighbours, which are few and small.
 type room struct {
-	views []View
-	bytes []byte
+	views    []View
+	bytes    []byte
+	operands [2][]byte
 }
 
 const (
-	roomViews = 8
+	roomViews = 9 // which fill a class of Go's heap
 	roomBytes = 2 << 10
+	mostRoom  = roomBytes / 8 // bytes of a value
 )
 
-// view returns a view with so many bytes of storage. A nil room makes single ones.
+// view returns a view with so many bytes of storage.
 func (r *room) view(size int) *View {
-	if r == nil || size > roomBytes/roomViews {
+	if size > mostRoom {
 		return &View{Storage: buffer.Small(size)}
 	}
 	if len(r.views) == 0 {
@@ -119,63 +82,43 @@ func (r *room) view(size int) *View {
 	return v
 }
 
-// quickOperands are lists of two operands, between uses.
-var quickOperands = sync.Pool{New: func() any { return new([2][]byte) }}
-
-// finishQuickly runs a node that quickly has made; it reports whether it has.
-func (n *node) finishQuickly(ctx context.Context, r *room) bool {
-	if n.rare != nil || ctx.Err() != nil || !n.claimQuickly() {
+// runQuickly runs a claimed node if it is a small operation of two arrays of its own type
+// that lie in row order; it reports whether it has. The inputs are left to forget.
+func (n *node) runQuickly(r *room) bool {
+	p, ok := n.prim.(*binary)
+	if !ok || n.rare != nil || n.pair[0].out|n.pair[1].out != 0 {
 		return false
 	}
-	v := n.runQuickly(r)
-	from := n.sources()
-	n.releaseQuickly(v)
-	if v == nil {
+	s, x, y := n.spec, n.pair[0].node, n.pair[1].node
+	a, b := x.value.Load(), y.value.Load()
+	size := s.Bytes()
+	if size == 0 || buffer.Pooled(size) || !a.isQuick(s) || !b.isQuick(s) {
 		return false
 	}
-	from.read()
-	return true
-}
-
-// claimQuickly is claim for a node that nobody waits for.
-func (n *node) claimQuickly() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.done() || n.busy || n.wait != nil {
-		return false
-	}
-	if p, ok := n.prim.(binary); !ok || p.quick == nil {
-		return false
-	}
-	n.busy = true
-	return true
-}
-
-// runQuickly computes a claimed node that quickly has made, where its operands lie in
-// row order and are small; else it returns nil.
-func (n *node) runQuickly(r *room) *View {
-	p, ok := n.prim.(binary)
-	if !ok || p.quick == nil || n.rare != nil {
-		return nil
-	}
-	x, y := n.pair[0].node.value.Load(), n.pair[1].node.value.Load()
-	size := n.spec.Bytes()
-	if n.pair[0].out != 0 || n.pair[1].out != 0 || x == nil || y == nil || size == 0 || buffer.Pooled(size) ||
-		!x.isRowsOf(n.spec.Shape) || !y.isRowsOf(n.spec.Shape) {
-		return nil
-	}
-	loop := p.quick.loopOf(n.spec.DType)
+	loop := p.loopOf(s.DType)
 	if loop == nil {
-		return nil
+		return false
 	}
 	v := r.view(size)
-	v.Spec, v.Strides = *n.spec, x.Strides
-	operands := quickOperands.Get().(*[2][]byte)
-	operands[0], operands[1] = x.Bytes(), y.Bytes()
-	loop(v.Storage, operands[:])
-	x.keep()
-	y.keep()
-	*operands = [2][]byte{}
-	quickOperands.Put(operands)
-	return v
+	v.Spec, v.Strides = *s, a.Strides
+	r.operands = [2][]byte{a.rowBytes(size), b.rowBytes(size)}
+	loop(v.Storage, r.operands[:])
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+	n.value.Store(v)
+	n.settle(over)
+	x.readOnce()
+	y.readOnce()
+	return true
+}
+
+// isQuick reports whether v is there, of this shape and type, and lies in row order.
+func (v *View) isQuick(s *Spec) bool {
+	return v != nil && v != &givenAway && v.DType == s.DType && rowsOf(s.Shape, v.Shape, v.Strides)
+}
+
+// rowBytes are the elements of a view in row order, which have so many bytes.
+func (v *View) rowBytes(size int) []byte {
+	at := v.Offset * v.DType.Size()
+	return v.Storage[at : at+size]
 }

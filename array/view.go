@@ -43,16 +43,19 @@ func (v View) keep() { runtime.KeepAlive(v.owner) }
 func (v View) IsContiguous() bool { return layout.IsContiguous(v.Shape, v.Strides) }
 
 // isRowsOf reports whether v has this shape and the strides that Strides gives it.
-func (v View) isRowsOf(shape []int) bool {
-	if !slices.Equal(v.Shape, shape) {
+func (v View) isRowsOf(shape []int) bool { return rowsOf(shape, v.Shape, v.Strides) }
+
+// rowsOf reports whether have is the shape that is wanted, with the strides of row order.
+func rowsOf(want, have, strides []int) bool {
+	if !slices.Equal(want, have) {
 		return false
 	}
 	n := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		if v.Strides[i] != n {
+	for i := len(want) - 1; i >= 0; i-- {
+		if strides[i] != n {
 			return false
 		}
-		n *= shape[i]
+		n *= want[i]
 	}
 	return true
 }
