@@ -24,7 +24,7 @@ type room struct {
 
 // internals are the internal packages that either tower may build on; env, which
 // knows of groups, is not one.
-var internals = []string{"internal/buffer", "internal/kernel", "internal/layout", "internal/par", "internal/reduce", "internal/shm"}
+var internals = []string{"internal/buffer", "internal/digest", "internal/kernel", "internal/layout", "internal/par", "internal/reduce", "internal/shm", "internal/turn"}
 
 // rooms is the import table of ARCHITECTURE.md. A new folder gets its row here.
 var rooms = []room{
@@ -60,6 +60,8 @@ var rooms = []room{
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/buffer", []string{"dtype", "internal/env"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/conform", nil, nil},
+	{"internal/digest", nil, nil},
+	{"internal/turn", nil, nil},
 	{"internal/par", nil, nil},
 	{"internal/env", nil, nil},
 }

@@ -6,18 +6,21 @@ import (
 	"time"
 )
 
-// bounded is the context of one call: the caller's, with the group's timeout. Its
-// timers, and that of the warning about a call that takes long, are only made
-// when someone begins to wait for its end: most calls are over before that.
+// bounded is the context of one call: the caller's, with the group's timeout. Most
+// calls are over before anyone looks at it twice, and to ask the clock would be a
+// good part of what they cost: so their time counts from the second look. Its timers,
+// and that of the warning about a call that takes long, are only made when someone
+// begins to wait for its end.
 type bounded struct {
 	parent context.Context
 	g      *Group
 	what   call
-	until  time.Time // the deadline
-	own    bool      // which is the group's, not the caller's
-	warnAt time.Time
 
 	mu      sync.Mutex
+	looked  bool
+	until   time.Time // the deadline; zero while the time does not count yet
+	own     bool      // which is the group's, not the caller's
+	warnAt  time.Time
 	waited  context.Context // nil before someone waits
 	cancel  context.CancelFunc
 	warning *time.Timer
@@ -26,26 +29,41 @@ type bounded struct {
 
 // bound makes the context of a call, which the caller ends.
 func (g *Group) bound(ctx context.Context, what call) *bounded {
-	now := time.Now()
-	b := &bounded{parent: ctx, g: g, what: what, until: now.Add(g.timeout), own: true, warnAt: now.Add(g.stall)}
-	if at, ok := ctx.Deadline(); ok && !at.After(b.until) {
-		b.until, b.own = at, false
-	}
-	return b
+	return &bounded{parent: ctx, g: g, what: what}
 }
 
-// end ends the context and its timers. No warning comes afterwards.
-func (b *bounded) end() {
+// end ends the context and its timers, and reports whether nobody can have kept it.
+// No warning comes afterwards.
+func (b *bounded) end() (unused bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.warned = true
-	if b.waited != nil {
-		b.cancel()
-		b.warning.Stop()
+	if b.waited == nil {
+		return true
+	}
+	b.cancel()
+	b.warning.Stop()
+	return false
+}
+
+// countLocked begins to count the time.
+func (b *bounded) countLocked() {
+	if !b.until.IsZero() {
+		return
+	}
+	now := time.Now()
+	b.until, b.own, b.warnAt = now.Add(b.g.timeout), true, now.Add(b.g.stall)
+	if at, ok := b.parent.Deadline(); ok && !at.After(b.until) {
+		b.until, b.own = at, false
 	}
 }
 
-func (b *bounded) Deadline() (time.Time, bool) { return b.until, true }
+func (b *bounded) Deadline() (time.Time, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.countLocked()
+	return b.until, true
+}
 
 func (b *bounded) Done() <-chan struct{} {
 	b.mu.Lock()
@@ -59,6 +77,11 @@ func (b *bounded) Err() error {
 	if b.waited != nil {
 		return b.waited.Err()
 	}
+	if !b.looked {
+		b.looked = true
+		return b.parent.Err()
+	}
+	b.countLocked()
 	now := time.Now()
 	if !now.Before(b.warnAt) {
 		b.warnLocked()
@@ -83,6 +106,7 @@ func (b *bounded) waitedLocked() context.Context {
 	if b.waited != nil {
 		return b.waited
 	}
+	b.countLocked()
 	if b.own {
 		b.waited, b.cancel = context.WithDeadlineCause(b.parent, b.until, timeoutError(b.g.timeout))
 	} else {

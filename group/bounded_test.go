@@ -45,6 +45,8 @@ func TestBoundedEnds(t *testing.T) {
 					g := &Group{timeout: time.Minute, stall: time.Hour}
 					b := g.bound(parent, call{name: "barrier"})
 					defer b.end()
+					b.Err()
+					b.Err() // from now on the time counts
 					time.Sleep(c.after - time.Nanosecond)
 					if b.Err() != nil || context.Cause(b) != nil {
 						t.Fatalf("ends too early: %v", context.Cause(b))

@@ -3,13 +3,12 @@ package group
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
 
 	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/internal/digest"
 )
 
 // fingerprintBytes is the length of a fingerprint, textBytes the space that a
@@ -84,16 +83,16 @@ func (c call) String() string {
 }
 
 // fingerprint is a hash of what must be the same on all ranks.
-func (c call) fingerprint(id, text string) (fp [fingerprintBytes]byte) {
-	b := make([]byte, 0, 256)
-	for _, n := range []int{int(c.run), int(c.op), int(c.t), c.bytes, c.root, len(id), len(text)} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(n))
-	}
-	b = append(append(append(b, id...), text...), c.name...)
-	h := fnv.New128a()
-	h.Write(b)
-	h.Sum(fp[:0])
-	return fp
+func (c call) fingerprint(id, text string) [fingerprintBytes]byte {
+	d := digest.New()
+	d.Word(c.run)
+	d.Word(uint64(c.op)<<32 | uint64(c.t))
+	d.Word(uint64(c.bytes))
+	d.Word(uint64(c.root))
+	d.Text(id)
+	d.Text(text)
+	d.Text(c.name)
+	return d.Sum()
 }
 
 // run carries out one collective after those in the background. Arguments have
@@ -115,18 +114,17 @@ func (g *Group) runNow(ctx context.Context, c call, do func(context.Context) err
 	if err := g.usable(); err != nil {
 		return within(c, refusal{err})
 	}
-	b := g.bound(ctx, c)
-	defer b.end()
-	if err := acquire(b, g.turn); err != nil {
+	b, err := g.place.begin(ctx, g, c)
+	if err != nil {
 		return g.fail(c, err)
 	}
-	defer release(g.turn)
+	defer g.place.end(b)
 	if err := g.usable(); err != nil {
 		return within(c, refusal{err})
 	}
 	g.runs++
 	c.run = g.runs
-	err := g.compare(b, c)
+	err = g.compare(b, c)
 	if err == nil {
 		err = do(b)
 	}

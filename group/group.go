@@ -48,11 +48,11 @@ type Group struct {
 	logger  *slog.Logger // with the group's attributes
 	base    *slog.Logger // without them, for splits
 
-	turn   chan struct{} // held by the collective that is running
-	runs   uint64        // collectives run so far; guarded by turn
-	splits uint64        // splits so far; guarded by turn
+	place  place  // where collectives take turns
+	runs   uint64 // collectives run so far; guarded by place
+	splits uint64 // splits so far; guarded by place
 
-	fingerprint [fingerprintBytes]byte // of the collective that is running; guarded by turn
+	fingerprint [fingerprintBytes]byte // of the collective that is running; guarded by place
 	background  queue
 	federating  sync.Mutex
 	federation  *federation     // nil before the first average; guarded by federating
@@ -61,8 +61,9 @@ type Group struct {
 
 	records atomic.Uint64
 	counts  counts
-	origin  string   // what in the environment Init went by; empty for groups made otherwise
-	lanes   sync.Map // laneKey to *PeerLane
+	origin  string                      // what in the environment Init went by; empty for groups made otherwise
+	lanes   sync.Map                    // laneKey to *PeerLane
+	recent  [2]atomic.Pointer[PeerLane] // the lanes last sent to and received from
 
 	broken  atomic.Pointer[BrokenError]
 	closed  atomic.Bool
@@ -91,7 +92,7 @@ func NewWith(comm Communicator, cfg Config) *Group {
 		timeout: cmp.Or(max(cfg.Timeout, 0), defaultTimeout),
 		stall:   defaultStall,
 		base:    cmp.Or(cfg.Logger, slog.Default()),
-		turn:    make(chan struct{}, 1),
+		place:   newPlace(),
 	}
 	g.life, g.end = context.WithCancel(context.Background())
 	if g.size == 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/lockstep-go/lockstep/dtype"
 )
@@ -35,8 +36,9 @@ type header struct {
 	shape []int
 }
 
-// String is the array's type and shape, such as "float32[2 3]".
-func (h header) String() string { return fmt.Sprintf("%v%v", h.t, h.shape) }
+// String is the array's type and shape, such as "float32[2 3]". Here as below errors
+// are made of a copy of the shape, so that whoever gives one need not allocate it.
+func (h header) String() string { return fmt.Sprintf("%v%v", h.t, slices.Clone(h.shape)) }
 
 // equal reports whether both describe the same array.
 func (h header) equal(o header) bool {
@@ -62,7 +64,7 @@ func (h header) bytes() (int, error) {
 	n, empty, fits := uint64(h.t.Size()), false, true
 	for _, d := range h.shape {
 		if d < 0 {
-			return 0, fmt.Errorf("shape %v has a negative dimension", h.shape)
+			return 0, fmt.Errorf("shape %v has a negative dimension", slices.Clone(h.shape))
 		}
 		if d == 0 {
 			empty = true
@@ -75,14 +77,14 @@ func (h header) bytes() (int, error) {
 		return 0, nil
 	}
 	if !fits {
-		return 0, fmt.Errorf("shape %v is too large", h.shape)
+		return 0, fmt.Errorf("shape %v is too large", slices.Clone(h.shape))
 	}
 	return int(n), nil
 }
 
-// encode writes a header of data, whose length is known to be the right one.
-func (h header) encode(data []byte) []byte {
-	b := make([]byte, headerBytes)
+// encode writes a header of data, whose length is known to be the right one, to b.
+func (h header) encode(b, data []byte) []byte {
+	clear(b)
 	copy(b, magic)
 	b[4], b[5] = byte(h.t), byte(len(h.shape))
 	binary.LittleEndian.PutUint64(b[8:], uint64(len(data)))
@@ -95,12 +97,13 @@ func (h header) encode(data []byte) []byte {
 	return b
 }
 
-// decodeHeader trusts nothing in b. n is the length of the data that follows.
-func decodeHeader(b []byte) (h header, n int, err error) {
+// decodeHeader trusts nothing in b. n is the length of the data that follows. The
+// shape lies in dims.
+func decodeHeader(b []byte, dims *[maxDims]int) (h header, n int, err error) {
 	if len(b) != headerBytes || string(b[:4]) != magic || b[5] > maxDims || b[6] != 0 || b[7] != 0 {
 		return header{}, 0, errNoHeader
 	}
-	h = header{t: dtype.Type(b[4]), shape: make([]int, b[5])}
+	h = header{t: dtype.Type(b[4]), shape: dims[:b[5]]}
 	for i := range h.shape {
 		h.shape[i] = int(binary.LittleEndian.Uint64(b[16+8*i:]))
 	}

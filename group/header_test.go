@@ -16,7 +16,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", sent, err)
 			}
-			got, length, err := decodeHeader(sent.encode(make([]byte, n)))
+			got, length, err := decodeHeader(sent.encode(make([]byte, headerBytes), make([]byte, n)), new([maxDims]int))
 			if err != nil || !got.equal(sent) || length != n {
 				t.Errorf("%v of %d bytes arrives as %v of %d, %v", sent, n, got, length, err)
 			}
@@ -25,12 +25,12 @@ func TestHeaderRoundTrip(t *testing.T) {
 }
 
 func FuzzHeader(f *testing.F) {
-	f.Add(header{dtype.Float32, []int{2, 3}}.encode(make([]byte, 24)))
-	f.Add(header{dtype.Bool, nil}.encode([]byte{1}))
+	f.Add(header{dtype.Float32, []int{2, 3}}.encode(make([]byte, headerBytes), make([]byte, 24)))
+	f.Add(header{dtype.Bool, nil}.encode(make([]byte, headerBytes), []byte{1}))
 	f.Add(make([]byte, headerBytes))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, n, err := decodeHeader(b)
+		h, n, err := decodeHeader(b, new([maxDims]int))
 		if err != nil {
 			return
 		}

@@ -31,8 +31,11 @@ type laneKey struct {
 
 // PeerLane is the order of the messages to, or from, one peer with one tag.
 type PeerLane struct {
-	turn    chan struct{} // held by the message that is under way
-	cut     error         // why no further message can pass; guarded by turn
+	key     laneKey
+	place   place        // where they take turns
+	cut     error        // why no further message can pass; guarded by place
+	head    []byte       // room for a header; guarded by place
+	dims    [maxDims]int // room for a shape; guarded by place
 	records atomic.Uint64
 
 	mu      sync.Mutex
@@ -45,11 +48,32 @@ type PeerLane struct {
 // it, with the given tag: the same pointer for the same arguments.
 func (g *Group) PeerLane(peer, tag int, send bool) *PeerLane {
 	key := laneKey{peer, tag, send}
+	recent := &g.recent[0]
+	if send {
+		recent = &g.recent[1]
+	}
+	if l := recent.Load(); l != nil && l.key == key {
+		return l
+	}
+	l := g.laneOf(key)
+	recent.Store(l)
+	return l
+}
+
+func (g *Group) laneOf(key laneKey) *PeerLane {
 	if l, ok := g.lanes.Load(key); ok {
 		return l.(*PeerLane)
 	}
-	l, _ := g.lanes.LoadOrStore(key, &PeerLane{turn: make(chan struct{}, 1), beyond: map[uint64]struct{}{}})
+	l, _ := g.lanes.LoadOrStore(key, &PeerLane{key: key, place: newPlace(), beyond: map[uint64]struct{}{}})
 	return l.(*PeerLane)
+}
+
+// room is where the header of a message lies, whose turn it is.
+func (l *PeerLane) room() []byte {
+	if l.head == nil {
+		l.head = make([]byte, headerBytes)
+	}
+	return l.head
 }
 
 // NextRecord numbers a recorded message of this lane from 1. Safe for

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-go/lockstep/dtype"
 )
@@ -18,7 +19,7 @@ func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, sha
 	h := header{t, shape}
 	n, err := h.bytes()
 	if err == nil && n != len(data) {
-		err = fmt.Errorf("%v has %d bytes, got %d", h, n, len(data))
+		err = fmt.Errorf("%s has %d bytes, got %d", h.String(), n, len(data))
 	}
 	if err == nil {
 		err = g.checkPeer(dst, tag)
@@ -26,13 +27,20 @@ func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, sha
 	if err != nil {
 		return within(what, err)
 	}
-	return g.message(ctx, what, g.PeerLane(dst, tag, true), func(ctx context.Context, begun func()) error {
-		begun()
-		if err := g.comm.Send(ctx, dst, tag, h.encode(data)); err != nil || n <= inlineBytes {
-			return err
-		}
-		return g.comm.Send(ctx, dst, tag, data)
-	})
+	l := g.PeerLane(dst, tag, true)
+	b, err := g.enter(ctx, what, l)
+	if err != nil {
+		return err
+	}
+	defer l.place.end(b)
+	err = g.comm.Send(b, dst, tag, h.encode(l.room(), data))
+	if err == nil && n > inlineBytes {
+		err = g.comm.Send(b, dst, tag, data)
+	}
+	if err != nil {
+		return g.failMessage(b, what, l, true, err)
+	}
+	return nil
 }
 
 // RecvMessage fills data with the next array from rank src under the tag. Its
@@ -44,7 +52,7 @@ func (g *Group) RecvMessage(ctx context.Context, src, tag int, t dtype.Type, sha
 	want := header{t, shape}
 	n, err := want.bytes()
 	if err == nil && n != len(data) {
-		err = fmt.Errorf("%v has %d bytes, got room for %d", want, n, len(data))
+		err = fmt.Errorf("%s has %d bytes, got room for %d", want.String(), n, len(data))
 	}
 	if err != nil {
 		return within(what, err)
@@ -62,7 +70,7 @@ func (g *Group) RecvMessage(ctx context.Context, src, tag int, t dtype.Type, sha
 func (g *Group) RecvArray(ctx context.Context, src, tag int) (t dtype.Type, shape []int, data []byte, err error) {
 	what := receiving(src, tag)
 	err = g.receive(ctx, what, src, tag, func(got header, n int) ([]byte, error) {
-		t, shape, data = got.t, got.shape, make([]byte, n)
+		t, shape, data = got.t, slices.Clone(got.shape), make([]byte, n)
 		return data, nil
 	})
 	if err != nil {
@@ -77,43 +85,50 @@ func receiving(src, tag int) call { return call{name: "recv", form: messageFrom,
 
 // receive gets a header, asks room for a buffer for its data, as long as that, and
 // fills it; when room refuses, the data is dropped so that the next message can be received.
+// The shape in the header lasts as long as room runs.
 func (g *Group) receive(ctx context.Context, what call, src, tag int, room func(h header, n int) ([]byte, error)) error {
 	if err := g.checkPeer(src, tag); err != nil {
 		return within(what, err)
 	}
-	return g.message(ctx, what, g.PeerLane(src, tag, false), func(ctx context.Context, begun func()) error {
-		first := make([]byte, headerBytes)
-		h, n, err := g.recvHeader(ctx, src, tag, first)
-		if err != nil {
-			return err
-		}
-		begun()
-		data, refused := room(h, n)
-		switch {
-		case n <= inlineBytes:
-			copy(data, first[inlineAt:])
-		case refused != nil:
-			err = g.drop(ctx, src, tag)
-		default:
-			err = g.comm.Recv(ctx, src, tag, data)
-		}
-		if err != nil {
-			return err
-		}
-		return refused
-	})
-}
-
-func (g *Group) recvHeader(ctx context.Context, src, tag int, b []byte) (header, int, error) {
-	err := g.comm.Recv(ctx, src, tag, b)
-	var other *LengthError
-	if errors.As(err, &other) {
-		return header{}, 0, &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", other.Got, errNoHeader), "an array"}
+	l := g.PeerLane(src, tag, false)
+	b, err := g.enter(ctx, what, l)
+	if err != nil {
+		return err
+	}
+	defer l.place.end(b)
+	first := l.room()
+	h, n, err := g.recvHeader(b, src, tag, first, &l.dims)
+	if err != nil {
+		return g.failMessage(b, what, l, false, err)
+	}
+	data, refused := room(h, n)
+	switch {
+	case n <= inlineBytes:
+		copy(data, first[inlineAt:])
+	case refused != nil:
+		err = g.drop(b, src, tag)
+	default:
+		err = g.comm.Recv(b, src, tag, data)
+	}
+	if err == nil {
+		err = refused
 	}
 	if err != nil {
+		return g.failMessage(b, what, l, true, err)
+	}
+	return nil
+}
+
+func (g *Group) recvHeader(ctx context.Context, src, tag int, b []byte, dims *[maxDims]int) (header, int, error) {
+	err := g.comm.Recv(ctx, src, tag, b)
+	if err != nil {
+		var other *LengthError
+		if errors.As(err, &other) {
+			err = &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", other.Got, errNoHeader), "an array"}
+		}
 		return header{}, 0, err
 	}
-	h, n, err := decodeHeader(b)
+	h, n, err := decodeHeader(b, dims)
 	if err != nil {
 		return header{}, 0, &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", len(b), err), "an array"}
 	}
@@ -131,34 +146,28 @@ func (g *Group) drop(ctx context.Context, src, tag int) error {
 	return err
 }
 
-// message runs one message in its lane's turn. do calls begun once cancelling it
-// would leave half a message behind.
-func (g *Group) message(ctx context.Context, what call, l *PeerLane, do func(ctx context.Context, begun func()) error) error {
+// enter waits for the turn of a message in its lane.
+func (g *Group) enter(ctx context.Context, what call, l *PeerLane) (*bounded, error) {
 	if err := g.usable(); err != nil {
-		return within(what, refusal{err})
+		return nil, within(what, refusal{err})
 	}
-	b := g.bound(ctx, what)
-	defer b.end()
-	ctx = b
-	if err := acquire(ctx, l.turn); err != nil {
-		return within(what, err)
+	b, err := l.place.begin(ctx, g, what)
+	if err != nil {
+		return nil, within(what, err)
 	}
-	defer release(l.turn)
 	if l.cut != nil {
-		return fmt.Errorf("%s: an earlier message was cut off: %w", what, l.cut)
+		l.place.end(b)
+		return nil, fmt.Errorf("%s: an earlier message was cut off: %w", what, l.cut)
 	}
-	half := false
-	err := do(ctx, func() { half = true })
-	if err == nil {
-		return nil
-	}
-	return g.failMessage(ctx, what, l, half, cause(ctx, err))
+	return b, nil
 }
 
 // failMessage decides what a failed message takes with it: nothing when the
 // receiver merely got another one than it asked for, its lane when it was
-// cancelled half way, the group otherwise.
+// cancelled half way, the group otherwise. The backend may keep the header's room.
 func (g *Group) failMessage(ctx context.Context, what call, l *PeerLane, half bool, err error) error {
+	err = cause(ctx, err)
+	l.head = nil
 	var message *MessageError
 	var length *LengthError
 	switch {

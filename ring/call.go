@@ -2,16 +2,15 @@ package ring
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/digest"
 )
 
 // callKind names a collective on the wire.
@@ -83,15 +82,13 @@ func (r request) text(sequence uint64) string {
 	return text
 }
 
-func (r request) fingerprint(sum []byte) (fp [16]byte) {
-	b := make([]byte, 0, 64)
-	b = append(b, byte(r.kind), byte(r.op), byte(r.t))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.bytes))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.root))
-	h := fnv.New128a()
-	h.Write(append(b, sum...))
-	h.Sum(fp[:0])
-	return fp
+func (r request) fingerprint(sum []byte) [16]byte {
+	d := digest.New()
+	for _, n := range [...]int{int(r.kind), int(r.op), int(r.t), r.bytes, r.root} {
+		d.Word(uint64(n))
+	}
+	d.Text(string(sum))
+	return d.Sum()
 }
 
 // collective runs one collective: in its turn, under the deadline, and so that
