@@ -17,8 +17,8 @@ import (
 // HostFile forms the world that a host file describes: a JSON list that holds
 // for each rank a list of addresses "ip:port", equally many each, IPv6 in
 // brackets, as MLX's ring reads it. A host name in place of an ip is resolved. A
-// rank listens on the first of its addresses that it can; the others try them in
-// turn. All ranks read the same file.
+// rank listens on all of its addresses that it can; the others try them in turn, so
+// that one that cannot be reached does no harm. All ranks read the same file.
 func HostFile(ctx context.Context, rank int, path string, cfg Config) (group.Communicator, error) {
 	hosts, err := readHostFile(path)
 	if err != nil {
@@ -37,16 +37,16 @@ func fromHostFile(ctx context.Context, rank int, hosts [][]string, cfg Config) (
 		return nil, fmt.Errorf("it lists %d ranks, and rank %d is not one of 0 to %d", size, rank, size-1)
 	}
 	if size == 1 {
-		return fromHosts(ctx, rank, size, nil, 0, hosts, cfg)
+		return fromHosts(ctx, rank, size, nil, hosts, cfg)
 	}
 	if err := checkReach(ctx, hosts); err != nil {
 		return nil, err
 	}
-	listener, at, err := listenFirst(ctx, hosts[rank])
+	places, err := listenAll(ctx, hosts[rank], cfg)
 	if err != nil {
 		return nil, fmt.Errorf("rank %d cannot listen: %w", rank, err)
 	}
-	return fromHosts(ctx, rank, size, listener, at, hosts, cfg)
+	return fromHosts(ctx, rank, size, places, hosts, cfg)
 }
 
 // maxHostFile is far more than the addresses of any world take.
@@ -188,15 +188,42 @@ func resolve(ctx context.Context, addr string) (net.IP, error) {
 	return ips[0].IP, nil
 }
 
-// listenFirst listens on the first address that it can, and says which.
-func listenFirst(ctx context.Context, addrs []string) (net.Listener, int, error) {
+// entrance is where a rank listens.
+type entrance struct {
+	net.Listener
+	at int // the number among the rank's addresses
+}
+
+// listenAll listens on all addresses that it can, but for those, after the first
+// one, where a world without a token must not.
+func listenAll(ctx context.Context, addrs []string, cfg Config) ([]entrance, error) {
+	var places []entrance
 	var errs []error
 	for i, addr := range addrs {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-		if err == nil {
-			return l, i, nil
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case len(places) > 0 && !cfg.trusts(l.Addr()):
+			l.Close()
+		default:
+			places = append(places, entrance{l, i})
 		}
-		errs = append(errs, err)
 	}
-	return nil, 0, joined(errs)
+	if len(places) == 0 {
+		return nil, joined(errs)
+	}
+	return places, nil
+}
+
+// reachedAt is the number of this rank's address that a connection has, which is
+// known to work, or of the first one.
+func (n *node) reachedAt(conn net.Conn) int {
+	own, _ := conn.LocalAddr().(*net.TCPAddr)
+	for _, p := range n.entrances {
+		if l, ok := p.Addr().(*net.TCPAddr); ok && own != nil && l.IP.Equal(own.IP) {
+			return p.at
+		}
+	}
+	return n.entrances[0].at
 }

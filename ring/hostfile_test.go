@@ -140,13 +140,20 @@ func TestUnusableAddressGivesWayToTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	l, at, err := listenFirst(t.Context(), []string{taken.Addr().String(), "127.0.0.1:0"})
-	if err != nil || at != 1 {
-		t.Fatalf("address %d, %v, want number 1", at, err)
+	places, err := listenAll(t.Context(), []string{taken.Addr().String(), "127.0.0.1:0", "127.0.0.1:0"}, Config{})
+	defer closeAll(places)
+	if err != nil || len(places) != 2 || places[0].at != 1 || places[1].at != 2 {
+		t.Fatalf("%v, %v, want numbers 1 and 2", places, err)
 	}
-	defer l.Close()
-	_, _, err = listenFirst(t.Context(), []string{taken.Addr().String(), l.Addr().String()})
-	wantError(t, err, taken.Addr().String(), l.Addr().String(), "in use")
+	_, err = listenAll(t.Context(), []string{taken.Addr().String(), places[0].Addr().String()}, Config{})
+	wantError(t, err, taken.Addr().String(), places[0].Addr().String(), "in use")
+	for token, want := range map[string]int{"": 1, "secret": 2} {
+		places, err := listenAll(t.Context(), []string{"127.0.0.1:0", "0.0.0.0:0"}, Config{Token: []byte(token)})
+		if err != nil || len(places) != want {
+			t.Errorf("token %q: %d places, %v; want %d", token, len(places), err, want)
+		}
+		closeAll(places)
+	}
 }
 
 func FuzzHostFile(f *testing.F) {

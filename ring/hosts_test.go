@@ -58,8 +58,15 @@ func suiteOverHosts(t *testing.T, role string, places []int, variables ...string
 func startOnHosts(t *testing.T, role string, places []int, args []string, variables ...string) []*process {
 	t.Helper()
 	h := makeHosts(t, slices.Max(places)+1)
-	variables = append(variables, tokenPlace(t, len(places))...)
-	variables = append(variables, env.Coordinator+"="+h.meetingPlace(places[0]), roleVariable+"="+role)
+	return h.start(t, role, places, args, append(variables, env.Coordinator+"="+h.meetingPlace(places[0]))...)
+}
+
+// start starts a process for each place, on that host, with variables that say
+// where they meet.
+func (h hosts) start(t *testing.T, role string, places []int, args []string, variables ...string) []*process {
+	t.Helper()
+	variables = append(tokenPlace(t, len(places)), variables...)
+	variables = append(variables, roleVariable+"="+role)
 	ranks := make([]*process, len(places))
 	for r, host := range places {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)

@@ -15,7 +15,10 @@ import (
 // loopback device of its own, on one bridge. Ranks in different ones meet over
 // TCP alone, as on different machines. Nothing is put into the machine's own
 // namespace.
-type hosts struct{ names []string }
+type hosts struct {
+	names  []string
+	bridge string
+}
 
 var nets atomic.Int32
 
@@ -37,7 +40,7 @@ func makeHosts(t *testing.T, n int) hosts {
 	cleanNamespace(t, bridge)
 	ip(t, "-n", bridge, "link", "add", "br0", "type", "bridge")
 	ip(t, "-n", bridge, "link", "set", "br0", "up")
-	h := hosts{}
+	h := hosts{bridge: bridge}
 	for i := range n {
 		name, port := fmt.Sprint(prefix, i), fmt.Sprint("port", i)
 		ip(t, "netns", "add", name)

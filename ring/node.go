@@ -29,8 +29,8 @@ type node struct {
 	log        *slog.Logger
 	rank, size int
 	job        [16]byte
-	listener   net.Listener
-	listensAt  int           // which of its addresses the listener has
+	listener   net.Listener  // the first of entrances
+	entrances  []entrance    // the addresses at which it listens; empty in a world of one
 	door       net.Listener  // for ranks of this host; nil when there is none
 	remote     []atomic.Bool // ranks that have no door here
 	root       *comm
@@ -94,6 +94,9 @@ func newNode(rank, size int, listener net.Listener, job [16]byte, cfg Config) (*
 		controls: make([]atomic.Pointer[control], size), inUse: make([]int, size), departed: make([]bool, size), lost: make([]error, size),
 		comms: map[groupID]*comm{}, closed: map[groupID]bool{}, early: map[groupID][]event{}, callers: newCallers(size),
 	}
+	if listener != nil {
+		n.entrances = []entrance{{listener, 0}}
+	}
 	n.claimed[rank] = claim{cfg.settings(), cmp.Or(cfg.host, hostName())}
 	n.company.Store(int32(shm.Crowded))
 	n.life, n.end = context.WithCancel(context.Background())
@@ -150,7 +153,9 @@ func childID(parent groupID, split, color int) groupID {
 // serve starts to take callers.
 func (n *node) serve() {
 	n.door = n.openDoor() // before any rank can know this one
-	n.work.Go(func() { n.accept(n.listener) })
+	for _, p := range n.entrances {
+		n.work.Go(func() { n.accept(p) })
+	}
 	if n.door != nil {
 		n.work.Go(func() { n.accept(n.door) })
 	}
@@ -256,7 +261,7 @@ func (n *node) admitControl(from int, conn net.Conn) error {
 func (n *node) adopt(rank int, conn net.Conn) {
 	k := newControl(n, rank, conn)
 	n.controls[rank].Store(k)
-	k.post(posting{notice: notice{kind: listens, number: uint64(n.listensAt), text: n.claimed[n.rank].encode()}})
+	k.post(posting{notice: notice{kind: listens, number: uint64(n.reachedAt(conn)), text: n.claimed[n.rank].encode()}})
 	n.work.Go(k.read)
 	n.work.Go(k.write)
 }
@@ -359,9 +364,7 @@ func (n *node) stop() []*control {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closing = true
-	if n.listener != nil {
-		n.listener.Close()
-	}
+	closeAll(n.entrances)
 	if n.door != nil {
 		n.door.Close()
 	}

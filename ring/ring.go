@@ -66,16 +66,24 @@ func FromListener(ctx context.Context, rank, size int, listener net.Listener, ad
 	for r, addr := range addrs {
 		hosts[r] = []string{addr}
 	}
-	comm, err := fromHosts(ctx, rank, size, listener, 0, hosts, cfg)
+	var places []entrance
+	if listener != nil {
+		places = []entrance{{listener, 0}}
+	}
+	comm, err := fromHosts(ctx, rank, size, places, hosts, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("ring: %w", err)
 	}
 	return comm, nil
 }
 
-// fromHosts is FromListener with several addresses to try for each rank; the
-// listener has number at of its own.
-func fromHosts(ctx context.Context, rank, size int, listener net.Listener, at int, hosts [][]string, cfg Config) (*comm, error) {
+// fromHosts is FromListener with several addresses to try for each rank, and places
+// at those of its own.
+func fromHosts(ctx context.Context, rank, size int, places []entrance, hosts [][]string, cfg Config) (*comm, error) {
+	var listener net.Listener
+	if len(places) > 0 {
+		listener = places[0]
+	}
 	n, err := newNode(rank, size, listener, jobOf(hosts), cfg)
 	if err == nil && len(hosts) != size {
 		err = fmt.Errorf("%d addresses for %d ranks", len(hosts), size)
@@ -84,12 +92,10 @@ func fromHosts(ctx context.Context, rank, size int, listener net.Listener, at in
 		err = checkDistinct(hosts)
 	}
 	if err != nil {
-		if listener != nil {
-			listener.Close()
-		}
+		closeAll(places)
 		return nil, err
 	}
-	n.hosts, n.listensAt = hosts, at
+	n.hosts, n.entrances = hosts, places
 	return n.form(ctx)
 }
 

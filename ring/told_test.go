@@ -39,8 +39,15 @@ func doAsTold(world group.Communicator) error {
 }
 
 // doOne does one thing: an operation, its length or root, and a deadline for it if
-// there is a third word.
+// there is a third word; after "until-error" it does so again and again.
 func doOne(ctx context.Context, world group.Communicator, words []string) error {
+	if words[0] == "until-error" {
+		err := error(nil)
+		for err == nil {
+			err = doOne(ctx, world, words[1:])
+		}
+		return err
+	}
 	number := 0
 	if len(words) > 1 {
 		number, _ = strconv.Atoi(words[1])
