@@ -33,7 +33,7 @@ func (h hosts) cable(t *testing.T, host int, what string) {
 // startTold starts a rank that does as it is told on each of the places.
 func (h hosts) startTold(t *testing.T, places []int, variables ...string) []*process {
 	t.Helper()
-	ranks := h.start(t, "told", places, nil, append(variables, env.Coordinator+"="+h.meetingPlace(places[0]))...)
+	ranks := h.start(t, "told", places, nil, append(variables, h.coordinator(places)...)...)
 	for _, p := range ranks {
 		p.expect(t, "ready")
 	}

@@ -58,14 +58,19 @@ func suiteOverHosts(t *testing.T, role string, places []int, variables ...string
 func startOnHosts(t *testing.T, role string, places []int, args []string, variables ...string) []*process {
 	t.Helper()
 	h := makeHosts(t, slices.Max(places)+1)
-	return h.start(t, role, places, args, append(variables, env.Coordinator+"="+h.meetingPlace(places[0]))...)
+	return h.start(t, role, places, args, append(variables, h.coordinator(places)...)...)
+}
+
+// coordinator says that ranks meet at the first of the places.
+func (h hosts) coordinator(places []int) []string {
+	return []string{env.Size + "=" + fmt.Sprint(len(places)), env.Coordinator + "=" + h.meetingPlace(places[0])}
 }
 
 // start starts a process for each place, on that host, with variables that say
 // where they meet.
 func (h hosts) start(t *testing.T, role string, places []int, args []string, variables ...string) []*process {
 	t.Helper()
-	variables = append(tokenPlace(t, len(places)), variables...)
+	variables = append([]string{tokenFile(t, secret)}, variables...)
 	variables = append(variables, roleVariable+"="+role)
 	ranks := make([]*process, len(places))
 	for r, host := range places {

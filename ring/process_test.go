@@ -34,8 +34,15 @@ var roles = map[string]func(comm group.Communicator) error{
 	"flush": flushAndExit,
 }
 
+// helpers are programs that the tests run as processes of another kind.
+var helpers = map[string]func() error{}
+
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
+	if run, ok := helpers[role]; ok {
+		fmt.Println("end:", run())
+		return
+	}
 	run, ok := roles[role]
 	if !ok {
 		atOnce()
@@ -378,11 +385,17 @@ func socketsPlace(t *testing.T, n int) []string {
 }
 
 func tokenPlace(t *testing.T, n int) []string {
+	return append(coordinatorPlace(t, n), tokenFile(t, secret))
+}
+
+// tokenFile is the variable that names a file with a token.
+func tokenFile(t *testing.T, secret []byte) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(path, secret, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return append(coordinatorPlace(t, n), env.TokenFile+"="+path)
+	return env.TokenFile + "=" + path
 }
 
 func hostFilePlace(t *testing.T, n int) []string {
@@ -390,7 +403,12 @@ func hostFilePlace(t *testing.T, n int) []string {
 	for r := range hosts {
 		hosts[r] = []string{freeAddress(t)}
 	}
-	data, err := json.Marshal(hosts)
+	return []string{env.HostFile + "=" + hostFileOf(t, hosts)}
+}
+
+func hostFileOf(t *testing.T, list [][]string) string {
+	t.Helper()
+	data, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,5 +416,5 @@ func hostFilePlace(t *testing.T, n int) []string {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{env.HostFile + "=" + path}
+	return path
 }
