@@ -25,6 +25,7 @@ type inbox struct {
 	limit int
 	room  chan struct{}              // holds a token when the reader should look again
 	pipe  atomic.Pointer[pipeReader] // nil where messages come over a socket
+	wire  atomic.Pointer[wireReader] // nil where they come otherwise
 
 	mu      sync.Mutex
 	queue   map[int][]letter // not asked for, by tag, each in the order of arrival

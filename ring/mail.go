@@ -7,30 +7,36 @@ import (
 	"net"
 )
 
-// sendAtOnce sends a message over a pipe that has room for it, or soon has. When it
-// reports false nothing has been sent.
-func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) bool {
+// sendAtOnce sends a message over a pipe that has room for it, or soon has, or over a
+// wire. When it reports false nothing has been sent.
+func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) (done bool, err error) {
 	if !c.mayMail(ctx, dst, tag) {
-		return false
+		return false, nil
 	}
 	p := c.peers[dst]
 	select {
 	case p.out.turn <- struct{}{}:
 		defer func() { <-p.out.turn }()
 	default:
-		return false
+		return false, nil
+	}
+	if c.life.Err() != nil || p.hasLeft() {
+		return false, nil
+	}
+	if w, ok := p.out.conn.(*wireWriter); ok {
+		return true, c.sendByWire(ctx, w, dst, tag, data)
 	}
 	w, ok := p.out.conn.(*pipeWriter)
-	if !ok || c.life.Err() != nil || p.hasLeft() {
-		return false
+	if !ok {
+		return false, nil
 	}
 	n := labelBytes + len(data)
 	if n > w.stream.Capacity() || !w.spinner.Spin(func() bool { return w.stream.Room() >= n }) {
-		return false
+		return false, nil
 	}
 	w.stream.Write(label{uint32(tag), uint64(len(data))}.encode())
 	w.put(data)
-	return true
+	return true, nil
 }
 
 func (c *comm) mayMail(ctx context.Context, peer, tag int) bool {
@@ -46,6 +52,9 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 		return false, nil
 	}
 	in := &c.peers[src].in
+	if r := in.wire.Load(); r != nil {
+		return c.recvByWire(ctx, r, src, tag, data)
+	}
 	p := in.pipe.Load()
 	if p == nil || !p.turn.TryLock() {
 		return false, nil
@@ -94,6 +103,8 @@ func (c *comm) fillFrom(ctx context.Context, p *pipeReader, src, tag int, data [
 	return nil
 }
 
+func sending(dst, tag int) string { return fmt.Sprintf("send to rank %d with tag %d", dst, tag) }
+
 func receiving(src, tag int) string { return fmt.Sprintf("recv from rank %d with tag %d", src, tag) }
 
 // pass gives up the turn; what another Recv may wait for is the goroutine's to
@@ -120,8 +131,8 @@ func (in *inbox) wanted() bool {
 	return len(in.asked) > 0
 }
 
-// readConn takes messages off a connection, or off the pipe beside it, until its
-// end.
+// readConn takes messages off a connection, the wire made of it or the pipe beside
+// it, until its end.
 func (c *comm) readConn(r int, conn net.Conn) error {
 	p, err := c.acceptPipe(conn)
 	in := &c.peers[r].in
@@ -129,6 +140,9 @@ func (c *comm) readConn(r int, conn net.Conn) error {
 	case err != nil:
 		return err
 	case p == nil:
+		if w := c.incomingWire(in, conn); w != nil {
+			return in.readWire(c.life, w)
+		}
 		return in.read(c.life)
 	}
 	c.mu.Lock()

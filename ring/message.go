@@ -37,10 +37,10 @@ func (c *comm) checkPeer(op string, r, tag int) error {
 // all of it, and waits while the receiver keeps as much as it may without having
 // been asked for it. It breaks the group when it is cut off in the middle.
 func (c *comm) Send(ctx context.Context, dst, tag int, data []byte) error {
-	if c.sendAtOnce(ctx, dst, tag, data) {
-		return nil
+	if done, err := c.sendAtOnce(ctx, dst, tag, data); done {
+		return err
 	}
-	op := fmt.Sprintf("send to rank %d with tag %d", dst, tag)
+	op := sending(dst, tag)
 	if err := c.checkPeer(op, dst, tag); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *comm) Send(ctx context.Context, dst, tag int, data []byte) error {
 	conn, err := c.outgoing(ctx, dst)
 	begun := false
 	if err == nil {
-		begun, err = write(ctx, conn, label{uint32(tag), uint64(len(data))}, data)
+		begun, err = c.write(ctx, conn, label{uint32(tag), uint64(len(data))}, data)
 	}
 	if err == nil {
 		return nil
@@ -97,18 +97,24 @@ func (c *comm) outgoing(ctx context.Context, dst int) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	looks := newPatience(c.node.crowded())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Err() != nil || p.left {
 		conn.Close()
 		return nil, errEnded
 	}
-	p.out.conn = conn
-	return conn, nil
+	p.out.conn = c.outgoingWire(conn, looks)
+	return p.out.conn, nil
 }
 
 // write sends one message. begun: a part of it may be on its way.
-func write(ctx context.Context, conn net.Conn, l label, data []byte) (begun bool, err error) {
+func (c *comm) write(ctx context.Context, conn net.Conn, l label, data []byte) (begun bool, err error) {
+	if w, ok := conn.(*wireWriter); ok {
+		w.begin(l)
+		n, err := w.write(data, 0, c.lasts(ctx))
+		return n > 0, err
+	}
 	release := interruptible(ctx, conn)
 	all := net.Buffers{l.encode(), data}
 	n, err := all.WriteTo(conn)
@@ -160,7 +166,7 @@ func (c *comm) Recv(ctx context.Context, src, tag int, data []byte) error {
 	if done, err := c.recvAtOnce(ctx, src, tag, data); done {
 		return err
 	}
-	op := fmt.Sprintf("recv from rank %d with tag %d", src, tag)
+	op := receiving(src, tag)
 	if err := c.checkPeer(op, src, tag); err != nil {
 		return err
 	}
@@ -172,6 +178,7 @@ func (c *comm) Recv(ctx context.Context, src, tag int, data []byte) error {
 	in := &c.peers[src].in
 	q := in.ask(tag, data)
 	in.pipe.Load().rouse()
+	in.wire.Load().rouse()
 	var err error
 	select {
 	case err = <-q.done:

@@ -12,14 +12,14 @@ type patience struct {
 	skipped int  // waits without a look
 
 	waiting, looking bool
-	left             int // looks before sleep
-	since            time.Time
+	since            time.Time // of looking
 }
 
 const (
-	// looks take longer than a round trip between two ranks that run.
-	looks = 200
-	// longLook is longer than they take unless the processor was lost meanwhile.
+	// lookTime is more than a peer takes to answer that has to be woken first: two
+	// that have come to sleep would else never find out that looking pays.
+	lookTime = 150 * time.Microsecond
+	// longLook is longer unless the processor was lost meanwhile.
 	longLook  = time.Millisecond
 	mostTrust = 8
 	distrust  = 4
@@ -33,8 +33,7 @@ func (p *patience) look() bool {
 	if !p.waiting {
 		p.begin()
 	}
-	if p.left > 0 {
-		p.left--
+	if p.looking && time.Since(p.since) < lookTime {
 		return true
 	}
 	p.learn(false)
@@ -53,7 +52,7 @@ func (p *patience) begin() {
 		}
 		p.skipped = 0
 	}
-	p.looking, p.left, p.since = true, looks, time.Now()
+	p.looking, p.since = true, time.Now()
 }
 
 // moved ends the wait under way, if there is one: something has come.
@@ -61,7 +60,7 @@ func (p *patience) moved() {
 	if p.looking {
 		p.learn(time.Since(p.since) < longLook)
 	}
-	p.waiting, p.left = false, 0
+	p.waiting = false
 }
 
 // learn notes whether looking paid, once for each wait.

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// waits plays waits in which what is waited for comes after so many looks, and
-// counts those in which it came before sleep.
-func waits(p *patience, n, after int) (awake int) {
+// waits plays waits in which what is waited for comes soon, or not while there are
+// looks, and counts those in which it came before sleep.
+func waits(p *patience, n int, soon bool) (awake int) {
 	for range n {
-		looked := 0
-		for looked < after && p.look() {
-			looked++
+		looked := p.look()
+		if looked && !soon {
+			p.since = p.since.Add(-lookTime)
+			looked = p.look()
 		}
-		if looked == after {
+		if looked {
 			awake++
 		}
 		p.moved()
@@ -23,22 +24,22 @@ func waits(p *patience, n, after int) (awake int) {
 
 func TestPatience(t *testing.T) {
 	p := newPatience(false)
-	if got := waits(p, 100, looks/2); got != 100 {
+	if got := waits(p, 100, true); got != 100 {
 		t.Errorf("peers that answer soon: %d of 100 waits without sleep", got)
 	}
-	if waits(p, 20, looks+1); p.trust != 0 {
+	if waits(p, 20, false); p.trust != 0 {
 		t.Errorf("trust %d after many looks in vain", p.trust)
 	}
-	if got := waits(p, fewTries-1, looks/2); got == fewTries-1 {
+	if got := waits(p, fewTries-1, true); got == fewTries-1 {
 		t.Error("looks go on without trust")
 	}
-	if got := waits(p, 2*fewTries, looks/2); got < fewTries {
+	if got := waits(p, 2*fewTries, true); got < fewTries {
 		t.Errorf("peers that answer soon again: %d of %d waits without sleep", got, 2*fewTries)
 	}
 }
 
 func TestPatienceInACrowd(t *testing.T) {
-	if got := waits(newPatience(true), 1000, 1); got != 0 {
+	if got := waits(newPatience(true), 1000, true); got != 0 {
 		t.Errorf("%d looks, want none", got)
 	}
 }

@@ -267,15 +267,19 @@ func (p *pipeReader) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// closePipes unmaps the memory of all pipes; nobody waits in them any more.
+// closePipes unmaps the memory of all pipes, and closes the wires that this rank
+// writes to; nobody waits in them any more.
 func (c *comm) closePipes() {
 	for _, p := range c.peers {
 		if p == nil {
 			continue
 		}
 		p.out.turn <- struct{}{} // for good
-		if w, ok := p.out.conn.(*pipeWriter); ok {
+		switch w := p.out.conn.(type) {
+		case *pipeWriter:
 			w.segment.Unmap()
+		case *wireWriter:
+			w.wire.close()
 		}
 		if r := p.in.pipe.Load(); r != nil {
 			r.turn.Lock()

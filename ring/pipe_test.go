@@ -35,6 +35,10 @@ func pipedPair(t *testing.T, cfg Config) (from, to *comm) {
 // sending and receiving, and with the tags of two messages exchanged.
 func TestMessagesOfEveryLength(t *testing.T) {
 	from, to := pipedPair(t, Config{})
+	messagesOfEveryLength(t, from, to)
+}
+
+func messagesOfEveryLength(t *testing.T, from, to *comm) {
 	for _, n := range []int{0, 1, 4000, pipeBytes / 2, pipeBytes - 300, pipeBytes - 200, pipeBytes, 3*pipeBytes + 5} {
 		for name, tags := range map[string][2]int{"in order": {1, 2}, "the second first": {2, 1}} {
 			t.Run(fmt.Sprintf("%d bytes %s", n, name), func(t *testing.T) {
@@ -125,8 +129,12 @@ func TestPipeEndsInTheMiddle(t *testing.T) {
 
 // TestReceiversOfSeveralTags have one message come for each of them, last to first.
 func TestReceiversOfSeveralTags(t *testing.T) {
-	const tags = 6
 	from, to := pipedPair(t, Config{})
+	severalTags(t, from, to)
+}
+
+func severalTags(t *testing.T, from, to *comm) {
+	const tags = 6
 	for round := range 50 {
 		var receiving sync.WaitGroup
 		for tag := range tags {
@@ -150,6 +158,10 @@ func TestReceiversOfSeveralTags(t *testing.T) {
 // has left.
 func TestMessagesAreKeptInThePipe(t *testing.T) {
 	from, to := pipedPair(t, Config{})
+	keptMessages(t, from, to)
+}
+
+func keptMessages(t *testing.T, from, to *comm) {
 	for i := range 3 {
 		if err := from.Send(t.Context(), 1, i, []byte{byte(i)}); err != nil {
 			t.Fatal(err)
