@@ -154,10 +154,22 @@ func (n *node) outputsCount() int {
 
 func (n *node) outputs() []*Array {
 	out := make([]*Array, n.outputsCount())
-	for i := range out {
-		out[i] = n.output(i)
-	}
+	n.fillOutputs(func(i int, x *Array) { out[i] = x })
 	return out
+}
+
+// fillOutputs calls put with every output. Those beyond the first are made in one piece.
+func (n *node) fillOutputs(put func(i int, x *Array)) {
+	count := n.outputsCount()
+	if count == 0 {
+		return
+	}
+	put(0, &n.self)
+	more := make([]Array, count-1)
+	for i := range more {
+		more[i] = Array{node: n, out: i + 1}
+		put(i+1, &more[i])
+	}
 }
 
 func (n *node) output(i int) *Array {

@@ -74,11 +74,8 @@ func (x *Array) view() (view View, ok bool) {
 	if x == nil {
 		return View{}, false
 	}
-	v := x.node.value.Load()
-	if v != nil && x.out > 0 {
-		v = x.node.rare.values[x.out].Load()
-	}
-	if v == nil || v == &givenAway {
+	v := x.pointer()
+	if v == nil {
 		return View{}, false
 	}
 	return *v, true

@@ -104,8 +104,7 @@ func (s *sources) free(i int, v View) bool {
 func overwritten(p Overwriter, from *sources, in []View, out int, s Spec, taken *[]int) (v View, ok bool) {
 	for _, i := range p.Overwrites(out) {
 		x := in[i]
-		fits := len(x.Storage) == s.Bytes() && x.isRowsOf(x.Shape) && x.DType.Size() == s.DType.Size()
-		if !fits || slices.Contains(*taken, i) || !from.free(i, x) {
+		if !x.hasRoomFor(s) || slices.Contains(*taken, i) || !from.free(i, x) {
 			continue
 		}
 		*taken = append(*taken, i)
@@ -115,4 +114,26 @@ func overwritten(p Overwriter, from *sources, in []View, out int, s Spec, taken 
 		return v, true
 	}
 	return View{}, false
+}
+
+// hasRoomFor reports whether elements of s may be written over those of v, one over one.
+func (v *View) hasRoomFor(s Spec) bool {
+	return len(v.Storage) == s.Bytes() && v.isRowsOf(v.Shape) && v.DType.Size() == s.DType.Size()
+}
+
+// takeAway takes the value from x, for whoever overwrites it; nil if it was taken before.
+// The caller has the reference to the storage then.
+func (x *Array) takeAway() *View {
+	at := &x.node.value
+	if x.out > 0 {
+		at = &x.node.rare.values[x.out]
+	}
+	v := at.Load()
+	if v == nil || v == &givenAway || !at.CompareAndSwap(v, &givenAway) {
+		return nil
+	}
+	if r := x.node.rare; x.out == 0 && r != nil && r.values != nil {
+		r.values[0].Store(&givenAway)
+	}
+	return v
 }

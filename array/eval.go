@@ -123,23 +123,35 @@ func (n *node) finish(ctx context.Context) error {
 
 // run computes a claimed node and releases it.
 func (n *node) run(ctx context.Context) error {
+	if p, ok := n.prim.(interface{ program() *Program }); ok {
+		return n.runProgram(ctx, p.program())
+	}
 	from := n.sources()
 	values, err := n.compute(ctx, &from)
-	n.release(values, err)
-	if err == nil {
-		from.read()
+	switch {
+	case err != nil:
+		n.release(err)
+		return err
+	case len(values) == 1:
+		n.release(nil, &values[0])
+	default:
+		n.release(nil, pointers(values)...)
 	}
-	return err
+	from.read()
+	return nil
+}
+
+func pointers(values []View) []*View {
+	list := make([]*View, len(values))
+	for i := range values {
+		list[i] = &values[i]
+	}
+	return list
 }
 
 func (n *node) compute(ctx context.Context, from *sources) (out []View, err error) {
 	p := n.prim
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: internal error: %v", p.Name(), r)
-			n.abandon(err)
-		}
-	}()
+	defer n.recovered(&err)
 	if ctx.Err() != nil {
 		n.abandon(context.Cause(ctx))
 		return nil, context.Cause(ctx)
@@ -192,6 +204,14 @@ func (n *node) compute(ctx context.Context, from *sources) (out []View, err erro
 		return nil, n.mistake(err)
 	}
 	return out, nil
+}
+
+// recovered turns a panic into an error; it is deferred.
+func (n *node) recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%s: internal error: %v", n.prim.Name(), r)
+		n.abandon(*err)
+	}
 }
 
 // inputs are the computed inputs.

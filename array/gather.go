@@ -118,12 +118,13 @@ func (p ravel) Eval(_ context.Context, in, out []View) error {
 	y := Elements[int64](out[0])
 	clear(y)
 	for i, x := range in {
-		at, err := kernel.Indices(x.DType, x.Bytes(), p.lengths[i])
+		err := kernel.Indices(x.DType, x.Bytes(), p.lengths[i], func(at []int) {
+			for k, v := range at {
+				y[k] = y[k]*int64(p.lengths[i]) + int64(v)
+			}
+		})
 		if err != nil {
 			return fmt.Errorf("number %d: %w", i, err)
-		}
-		for k, v := range at {
-			y[k] = y[k]*int64(p.lengths[i]) + int64(v)
 		}
 	}
 	return nil

@@ -167,11 +167,9 @@ func (take) ChecksValues() {}
 
 func (p take) Eval(_ context.Context, in, out []View) error {
 	x, indices := in[0], in[1]
-	at, err := kernel.Indices(indices.DType, indices.Bytes(), x.Shape[p.axis])
-	if err == nil {
+	return kernel.Indices(indices.DType, indices.Bytes(), x.Shape[p.axis], func(at []int) {
 		kernel.Take(p.picks(x.Spec, indices.Spec), x.DType.Size(), out[0].Bytes(), x.Bytes(), at)
-	}
-	return err
+	})
 }
 
 func (p take) VJP(in, _, dy []*Array, _ []int) ([]*Array, error) {
@@ -223,19 +221,16 @@ func (scatter) ChecksValues() {}
 
 func (p scatter) Eval(_ context.Context, in, out []View) error {
 	x, indices, updates := in[0], in[1], in[2]
-	at, err := kernel.Indices(indices.DType, indices.Bytes(), x.Shape[p.axis])
-	if err != nil {
-		return err
-	}
-	y := out[0].Bytes()
-	copy(y, x.Bytes())
-	picks := p.picks(x.Spec, indices.Spec)
-	if p.add {
-		kernel.AddRows(picks, x.DType, y, updates.Bytes(), at)
-	} else {
-		kernel.Put(picks, x.DType.Size(), y, updates.Bytes(), at)
-	}
-	return nil
+	return kernel.Indices(indices.DType, indices.Bytes(), x.Shape[p.axis], func(at []int) {
+		y := out[0].Bytes()
+		copy(y, x.Bytes())
+		picks := p.picks(x.Spec, indices.Spec)
+		if p.add {
+			kernel.AddRows(picks, x.DType, y, updates.Bytes(), at)
+		} else {
+			kernel.Put(picks, x.DType.Size(), y, updates.Bytes(), at)
+		}
+	})
 }
 
 func (p scatter) VJP(in, _, dy []*Array, argnums []int) ([]*Array, error) {

@@ -115,6 +115,12 @@ func (matMul) Eval(ctx context.Context, in, out []View) error {
 	m, n, k := out[0].Shape[axes], out[0].Shape[axes+1], in[0].Shape[axes+1]
 	x, y := walkable(in[0]), walkable(in[1])
 	c, size := out[0].Bytes(), m*n*out[0].DType.Size()
+	if axes == 0 {
+		a, _ := matrixAt(x, x.Offset)
+		b, _ := matrixAt(y, y.Offset)
+		kernel.MatMul(x.DType, m, n, k, a, b, c)
+		return context.Cause(ctx)
+	}
 	batch := append(slices.Clone(out[0].Shape[:axes]), 1)
 	strides := [][]int{append(slices.Clone(x.Strides[:axes]), 0), append(slices.Clone(y.Strides[:axes]), 0)}
 	layout.Rows(batch, strides, []int{x.Offset, y.Offset}, func(at []int) {

@@ -3,7 +3,8 @@ package array
 import "github.com/lockstep-go/lockstep/internal/buffer"
 
 // MemoryStats are bytes of the storage of this process's arrays. Arrays of less
-// than 4 KiB are not counted: they lie in Go's heap.
+// than 4 KiB are not counted: they lie in Go's heap, unless a function made by
+// transform.CompileDonating made them.
 type MemoryStats struct {
 	Active int64 // in use by arrays that are there
 	Peak   int64 // the most that were in use at once, since the start or ResetPeakMemory

@@ -130,7 +130,7 @@ func (n *node) freed() chan struct{} {
 
 // release ends a claim. A node that succeeded lets go of its inputs, so that
 // the history of a value does not outlive its computation.
-func (n *node) release(values []View, err error) {
+func (n *node) release(err error, values ...*View) {
 	switch {
 	case err == nil:
 		planning.Lock()
@@ -138,7 +138,7 @@ func (n *node) release(values []View, err error) {
 		if n.rare != nil {
 			n.setValues(values)
 		}
-		n.value.Store(&values[0])
+		n.value.Store(values[0])
 		planning.Unlock()
 		n.settle(over)
 	case n.lane() != nil:
@@ -173,13 +173,13 @@ func (n *node) settle(flags uint32) {
 	}
 }
 
-func (n *node) setValues(values []View) {
+func (n *node) setValues(values []*View) {
 	if n.rare.specs == nil {
 		return
 	}
 	n.rare.values = make([]atomic.Pointer[View], len(values))
 	for i := range values {
-		n.rare.values[i].Store(&values[i])
+		n.rare.values[i].Store(values[i])
 	}
 }
 

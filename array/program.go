@@ -30,8 +30,9 @@ type Program struct {
 	fixed    []*buffer.Buffer // storage of captured arrays, to which the program has references
 	stores   []store
 	steps    []step
-	arena    int   // bytes
-	over     []int // per result: an input that it may be written over, or -1
+	arena    int    // bytes
+	over     []int  // per result: an input that it may be written over, or -1
+	takes    []bool // per argument: its storage is the program's; nil for none
 	fallible bool
 
 	mu   sync.Mutex
@@ -66,14 +67,37 @@ func NewProgram(args []Spec, captured []*Array, code []Instruction, results []in
 	return p, nil
 }
 
-// Apply records the program's run on arguments of the specs that it was made for.
-func (p *Program) Apply(args ...*Array) []*Array {
-	in := append(args[:len(args):len(args)], p.lazy...)
-	if p.fallible {
-		return Apply(fallibleProgram{p}, in...)
+// Take says that every run takes the storage of an argument, as if that had been given by
+// Donate: results are written over it, and reading the argument is ErrDonated then. It is
+// called before the first run.
+func (p *Program) Take(argument int) {
+	if p.takes == nil {
+		p.takes = make([]bool, len(p.args)+len(p.lazy))
 	}
-	return Apply(p, in...)
+	p.takes[argument] = true
 }
+
+// Record records the program's run. The arguments, of the specs that it was made for,
+// are the slots that args lists; the results are put into those that results lists.
+func (p *Program) Record(slots []*Array, args, results []int) {
+	n := newNode(p)
+	count := len(args) + len(p.lazy)
+	for i, slot := range args {
+		n.adopt(i, slots[slot], count)
+	}
+	for i, x := range p.lazy {
+		n.adopt(len(args)+i, x, count)
+	}
+	n.setSpecs(p.outs)
+	if n.err() != nil {
+		n.setSpecs(make([]Spec, len(p.outs)))
+	} else if p.fallible {
+		n.special().site = newSite()
+	}
+	n.fillOutputs(func(i int, x *Array) { slots[results[i]] = x })
+}
+
+func (p *Program) program() *Program { return p }
 
 // Name is what stands for it where none of its instructions is meant.
 func (p *Program) Name() string { return "compiled" }
@@ -84,22 +108,8 @@ func (p *Program) Outputs() int { return len(p.outs) }
 // ReadsStrided marks a StridedReader.
 func (p *Program) ReadsStrided() {}
 
-// Overwrites lists an argument that is read for the last time where the result is
-// written.
-func (p *Program) Overwrites(out int) []int {
-	if p.over[out] < 0 {
-		return nil
-	}
-	return p.over[out : out+1]
-}
-
 // OutputSpecs are known.
 func (p *Program) OutputSpecs([]Spec) ([]Spec, error) { return p.outs, nil }
-
-// fallibleProgram has an instruction that can find a mistake in the values.
-type fallibleProgram struct{ *Program }
-
-func (fallibleProgram) ChecksValues() {}
 
 // elementwise is a primitive whose loop computes each element of its output from
 // those at the same place of its operands.

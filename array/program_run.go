@@ -12,6 +12,11 @@ type workspace struct {
 	steps  []bound
 	arena  []byte // of a program that needs little
 	held   []View // copies of inputs that do not lie in row order
+
+	in, out []View  // of the program
+	values  []*View // of which in are
+	results []*View // of which out are
+	over    []int   // inputs that results lie over
 }
 
 // bound is a step with its views on the stores of a workspace.
@@ -62,8 +67,13 @@ func views(values []value) (list []View, at []int) {
 // giveBack keeps the workspace for the next run, without what was lent to it.
 func (p *Program) giveBack(f *workspace) {
 	clear(f.stores)
-	clear(f.held)
-	f.held = f.held[:0]
+	for _, views := range []*[]View{&f.held, &f.in, &f.out} {
+		clear(*views)
+		*views = (*views)[:0]
+	}
+	clear(f.values)
+	clear(f.results)
+	f.values, f.results, f.over = f.values[:0], f.results[:0], f.over[:0]
 	for i := range f.steps {
 		f.steps[i].bind(f.stores)
 	}
@@ -85,6 +95,10 @@ func (s *bound) bind(stores [][]byte) {
 func (p *Program) Eval(ctx context.Context, in, out []View) error {
 	f := p.take()
 	defer p.giveBack(f)
+	return p.runSteps(ctx, f, in, out)
+}
+
+func (p *Program) runSteps(ctx context.Context, f *workspace, in, out []View) error {
 	arena := f.arena
 	if arena == nil {
 		b := buffer.New(p.arena)

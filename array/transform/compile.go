@@ -40,20 +40,41 @@ func Compile(f Func) Func {
 // array, such as a *group.Group, a number or a struct of several: f is called once
 // for each value, compared by ==.
 func CompileWith[S comparable](f func(static S, xs ...*array.Array) []*array.Array) func(static S, xs ...*array.Array) []*array.Array {
-	var c cache[S]
+	return compileTaking(f, 0)
+}
+
+// CompileDonating is Compile for a function that takes the storage of its first n
+// arguments, as if each had been given by array.Donate, and writes results over it: a
+// training step that is given parameters and the optimizer's state, and returns new ones,
+// then needs no second room for them and next to nothing of Go's heap.
+//
+//	step := transform.CompileDonating(update, len(params))
+//	params = step(append(params, batch...)...) // the old parameters cannot be read any more
+//
+// What array.Donate promises is promised by every call: nobody reads these arguments any
+// more. The same array must not be given twice.
+func CompileDonating(f Func, n int) Func {
+	g := compileTaking(func(_ struct{}, xs ...*array.Array) []*array.Array { return f(xs...) }, n)
+	return func(xs ...*array.Array) []*array.Array {
+		if n < 0 || n > len(xs) {
+			return []*array.Array{array.Fail("compile", fmt.Errorf("%d arguments are to be donated, there are %d", n, len(xs)))}
+		}
+		return g(struct{}{}, xs...)
+	}
+}
+
+func compileTaking[S comparable](f func(static S, xs ...*array.Array) []*array.Array, taken int) func(static S, xs ...*array.Array) []*array.Array {
+	c := cache[S]{trace: func(static S, specs []array.Spec) *compiled {
+		return compile(func(xs ...*array.Array) []*array.Array { return f(static, xs...) }, specs, taken)
+	}}
 	return func(static S, xs ...*array.Array) []*array.Array {
-		g := func(xs ...*array.Array) []*array.Array { return f(static, xs...) }
 		if slices.ContainsFunc(xs, func(x *array.Array) bool { return x.Err() != nil }) {
-			return finished(record(g, xs))
+			return finished(record(func(xs ...*array.Array) []*array.Array { return f(static, xs...) }, xs))
 		}
 		if err := checkStatic(static); err != nil {
 			return []*array.Array{array.Fail("compile", err)}
 		}
-		specs := make([]array.Spec, len(xs))
-		for i, x := range xs {
-			specs[i] = x.Spec()
-		}
-		return c.find(static, specs, func() *compiled { return compile(g, specs) }).call(xs)
+		return c.find(static, xs).call(xs)
 	}
 }
 
@@ -84,17 +105,19 @@ type compiled struct {
 	// that the tape holds were recorded when it was written: they serve one call.
 	every  Func
 	served atomic.Bool
+	taken  int // how many arguments are donated by every call
 	// What concrete arguments are given to, made when there are some.
 	specs []array.Spec
 	cut   sync.Once
 	parts []part
+	given []int // arguments that are donated as arrays, since not one program alone reads them
 	// A function with a mistake has its results instead, and perhaps an error that
 	// they do not carry.
 	outs []*array.Array
 	err  error
 }
 
-func compile(f Func, specs []array.Spec) *compiled {
+func compile(f Func, specs []array.Spec, taken int) *compiled {
 	examples := make([]*array.Array, len(specs))
 	for i, s := range specs {
 		examples[i] = array.Zeros(s.DType, s.Shape...)
@@ -103,7 +126,7 @@ func compile(f Func, specs []array.Spec) *compiled {
 	if bad := t.mistake(); bad != nil {
 		return &compiled{outs: t.outs, err: bad.Err()}
 	}
-	made := &compiled{tape: newTape(t), specs: specs}
+	made := &compiled{tape: newTape(t), specs: specs, taken: taken}
 	for _, x := range made.tape.captured {
 		if x.IsTraced() {
 			return &compiled{outs: t.outs, err: fmt.Errorf("compile: the function captures %v, which belongs to an enclosing transform; make it an argument", x.Spec())}
@@ -120,15 +143,16 @@ func compile(f Func, specs []array.Spec) *compiled {
 func (c *compiled) call(xs []*array.Array) []*array.Array {
 	switch {
 	case c.every != nil && c.served.Swap(true):
-		return finished(record(c.every, xs))
+		return finished(record(c.every, donated(xs, count(c.taken))))
 	case c.tape != nil && slices.ContainsFunc(xs, (*array.Array).IsTraced):
-		return c.tape.run(xs) // for the enclosing transform, which knows the primitives' rules
+		// For the enclosing transform, which knows the primitives' rules.
+		return c.tape.run(donated(xs, count(c.taken)))
 	case c.tape != nil:
-		c.cut.Do(func() { c.parts, c.err = c.tape.parts(c.specs) })
+		c.cut.Do(c.makeParts)
 		if c.err != nil {
 			return all(array.Fail("compile", c.err), len(c.tape.results))
 		}
-		return c.tape.apply(xs, c.parts)
+		return c.tape.apply(donated(xs, c.given), c.parts)
 	}
 	outs := make([]*array.Array, len(c.outs))
 	for i, out := range c.outs {
@@ -137,11 +161,40 @@ func (c *compiled) call(xs []*array.Array) []*array.Array {
 	return outs
 }
 
+func (c *compiled) makeParts() {
+	c.parts, c.err = c.tape.parts(c.specs)
+	if c.err == nil {
+		c.given = c.tape.take(c.parts, c.taken)
+	}
+}
+
+// donated is xs with some of them donated.
+func donated(xs []*array.Array, which []int) []*array.Array {
+	if len(which) == 0 {
+		return xs
+	}
+	xs = slices.Clone(xs)
+	for _, i := range which {
+		xs[i] = array.Donate(xs[i])
+	}
+	return xs
+}
+
+// count is 0, 1, … n-1.
+func count(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
 // remembered is how many combinations of arguments a compiled function keeps.
 const remembered = 64
 
 // cache holds compiled functions, the one that was called last in front.
 type cache[S comparable] struct {
+	trace   func(static S, specs []array.Spec) *compiled
 	mu      sync.Mutex
 	entries []*entry[S]
 }
@@ -154,22 +207,47 @@ type entry[S comparable] struct {
 
 // find returns the function for a combination, made now if it is not there. The
 // others are not held up meanwhile.
-func (c *cache[S]) find(static S, specs []array.Spec, trace func() *compiled) *compiled {
-	return c.entry(static, specs, trace).trace()
-}
+func (c *cache[S]) find(static S, xs []*array.Array) *compiled { return c.entry(static, xs).trace() }
 
-func (c *cache[S]) entry(static S, specs []array.Spec, trace func() *compiled) *entry[S] {
+func (c *cache[S]) entry(static S, xs []*array.Array) *entry[S] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := slices.IndexFunc(c.entries, func(e *entry[S]) bool {
-		return e.static == static && slices.EqualFunc(e.specs, specs, array.Spec.Equal)
+		return e.static == static && slices.EqualFunc(e.specs, xs, isOf)
 	})
-	e := &entry[S]{static, specs, sync.OnceValue(trace)}
-	if at >= 0 {
+	if at == 0 {
+		return c.entries[0]
+	}
+	var e *entry[S]
+	if at > 0 {
 		e = c.entries[at]
 		c.entries = slices.Delete(c.entries, at, at+1)
+	} else {
+		specs := specsOf(xs)
+		e = &entry[S]{static, specs, sync.OnceValue(func() *compiled { return c.trace(static, specs) })}
 	}
 	c.entries = slices.Insert(c.entries, 0, e)
 	c.entries = slices.Delete(c.entries, min(len(c.entries), remembered), len(c.entries))
 	return e
+}
+
+func specsOf(xs []*array.Array) []array.Spec {
+	specs := make([]array.Spec, len(xs))
+	for i, x := range xs {
+		specs[i] = x.Spec()
+	}
+	return specs
+}
+
+// isOf reports whether x has this shape and type.
+func isOf(s array.Spec, x *array.Array) bool {
+	if x.DType() != s.DType || x.NDim() != len(s.Shape) {
+		return false
+	}
+	for axis, n := range s.Shape {
+		if x.Dim(axis) != n {
+			return false
+		}
+	}
+	return true
 }

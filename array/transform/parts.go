@@ -3,6 +3,7 @@ package transform
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -40,6 +41,43 @@ func (t *tape) parts(specs []array.Spec) ([]part, error) {
 		parts = append(parts, made)
 	}
 	return parts, nil
+}
+
+// take lets the programs have the storage of the first n arguments. It returns those that
+// more than one program reads, or something else: the array itself has to be given then.
+func (t *tape) take(parts []part, n int) (rest []int) {
+	readers := make([][]int, n) // programs, or -1
+	for i, p := range parts {
+		for k := range p.readers() {
+			if k < n {
+				readers[k] = append(readers[k], i)
+			}
+		}
+	}
+	for k := range n {
+		if len(readers[k]) != 1 || slices.Contains(t.results, k) || parts[readers[k][0]].program == nil {
+			rest = append(rest, k)
+			continue
+		}
+		p := parts[readers[k][0]]
+		p.program.Take(slices.Index(p.in, k))
+	}
+	return rest
+}
+
+// readers yields the slots that the part reads, some perhaps twice.
+func (p *part) readers() iter.Seq[int] {
+	return func(yield func(slot int) bool) {
+		lists := [][]int{p.in}
+		for _, c := range p.code {
+			lists = append(lists, c.in)
+		}
+		for _, slot := range slices.Concat(lists...) {
+			if !yield(slot) {
+				return
+			}
+		}
+	}
 }
 
 // piece is the instructions that become a part.
@@ -259,12 +297,11 @@ func (p *part) apply(slots []*array.Array) {
 		}
 		return
 	}
-	in := make([]*array.Array, len(p.in))
-	for i, slot := range p.in {
-		in[i] = slots[slot]
-	}
-	for i, y := range p.program.Apply(in...) {
-		p.put(slots, p.out[i], y)
+	p.program.Record(slots, p.in, p.out)
+	if p.inner {
+		for _, slot := range p.out {
+			slots[slot].Temporary()
+		}
 	}
 }
 

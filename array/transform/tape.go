@@ -2,6 +2,8 @@ package transform
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/lockstep-go/lockstep/array"
 )
@@ -142,7 +144,9 @@ func (t *tape) run(xs []*array.Array) []*array.Array {
 
 // apply applies parts that the tape was cut into.
 func (t *tape) apply(xs []*array.Array, parts []part) []*array.Array {
-	slots := make([]*array.Array, t.slots)
+	list := slotLists.Get().(*[]*array.Array)
+	*list = slices.Grow(*list, t.slots)[:t.slots]
+	slots := *list
 	copy(slots, xs)
 	copy(slots[t.arguments:], t.captured)
 	for i := range parts {
@@ -152,5 +156,11 @@ func (t *tape) apply(xs []*array.Array, parts []part) []*array.Array {
 	for i, slot := range t.results {
 		results[i] = slots[slot]
 	}
+	clear(slots)
+	*list = slots[:0]
+	slotLists.Put(list)
 	return results
 }
+
+// slotLists are empty lists between uses.
+var slotLists = sync.Pool{New: func() any { return new([]*array.Array) }}

@@ -35,8 +35,8 @@ type trainer struct {
 	params tree.Tree
 	state  tree.Tree
 	batch  []*array.Array // inputs and targets
-	update transform.Func // of parameters, state, inputs and targets
-	donate bool
+	args   []*array.Array // parameters, state and batch, as they are now
+	update transform.Func // of args
 }
 
 // newTrainer makes a model with its batch: "mlp" or "transformer".
@@ -65,10 +65,11 @@ func newTrainer(name string, compiled bool) (*trainer, error) {
 	}
 	t.params = nn.Parameters(t.model)
 	t.state = t.opt.Init(t.params)
-	t.update, t.donate = t.step, compiled
+	t.args = slices.Concat(t.params.Arrays(), t.state.Arrays(), t.batch)
+	t.update = t.step
 	if compiled {
 		// What is written over needs no second room.
-		t.update = transform.Compile(t.step)
+		t.update = transform.CompileDonating(t.step, len(t.args)-len(t.batch))
 	}
 	return t, t.evaluate(slices.Concat(t.params.Arrays(), t.batch))
 }
@@ -104,18 +105,11 @@ func (t *trainer) step(xs ...*array.Array) []*array.Array {
 // run takes one step and returns the loss.
 func (t *trainer) run() (float64, error) {
 	ctx := context.Background()
-	xs := slices.Concat(t.params.Arrays(), t.state.Arrays())
-	if t.donate {
-		for i, x := range xs {
-			xs[i] = array.Donate(x)
-		}
-	}
-	ys := t.update(append(xs, t.batch...)...)
+	ys := t.update(t.args...)
 	if err := array.Eval(ctx, ys...); err != nil {
 		return 0, err
 	}
-	n := len(t.params)
-	t.params, t.state = t.params.With(ys[1:1+n]), t.state.With(ys[1+n:])
+	copy(t.args, ys[1:])
 	loss, err := array.Item[float32](ctx, ys[0])
 	return float64(loss), err
 }

@@ -30,7 +30,8 @@ func Small(n int) []byte {
 	return b
 }
 
-// New returns a buffer of n bytes, for which Pooled holds.
+// New returns a buffer of n bytes, at least one. Where nothing needs to know how many
+// references there are, small ones are better made without: see Pooled.
 func New(n int) *Buffer {
 	k := memory.take(n)
 	b := &Buffer{bytes: k.bytes[:n:n], block: k}

@@ -3,10 +3,11 @@ package buffer
 import "math/bits"
 
 const (
-	smallest  = 4 << 10  // bytes that a pooled buffer has at least, unless poisoned
-	pageBytes = 2 << 20  // a huge page
-	slabBytes = 16 << 20 // memory that is cut into blocks of one class
-	largest   = 4 << 20  // bytes of a block that is cut from a slab; larger ones have a mapping of their own
+	smallest       = 4 << 10  // bytes that a pooled buffer has at least, unless poisoned
+	pageBytes      = 2 << 20  // a huge page
+	slabBytes      = 16 << 20 // memory that is cut into blocks of one class
+	smallSlabBytes = 64 << 10 // the same for blocks below smallest
+	largest        = 4 << 20  // bytes of a block that is cut from a slab; larger ones have a mapping of their own
 )
 
 // Classes of blocks: four to each doubling, multiples of 64 bytes.

@@ -91,7 +91,7 @@ func (p *pool) cut(class int) *block {
 	size := classBytes(class)
 	s := p.slabs[class]
 	if s == nil || s.cut+size > len(s.bytes) {
-		s = &slab{mapping: mapMemory(slabSize(size))}
+		s = &slab{mapping: newSlab(size)}
 		p.slabs[class] = s
 	}
 	k := &block{mapping: mapping{bytes: s.bytes[s.cut : s.cut+size : s.cut+size]}, slab: s, class: class}
@@ -100,12 +100,16 @@ func (p *pool) cut(class int) *block {
 	return k
 }
 
-// slabSize lets small blocks share less memory than large ones.
-func slabSize(block int) int {
-	if block <= pageBytes/32 {
-		return pageBytes
+// newSlab lets small blocks share less memory than large ones, and the smallest that of
+// Go's heap.
+func newSlab(block int) mapping {
+	switch {
+	case block < smallest:
+		return mapping{bytes: Make(smallSlabBytes)}
+	case block <= pageBytes/32:
+		return mapMemory(pageBytes)
 	}
-	return slabBytes
+	return mapMemory(slabBytes)
 }
 
 // findLarge takes the smallest mapping that has n bytes and not a quarter more

@@ -2,46 +2,60 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/buffer"
 )
 
-// Indices reads contiguous indices of an integer type into an axis of length n.
-// Negative ones count from the end; one out of range is an error.
-func Indices(t dtype.Type, x []byte, n int) ([]int, error) {
-	switch t {
-	case dtype.Uint8:
-		return indices(buffer.As[uint8](x), n)
-	case dtype.Uint16:
-		return indices(buffer.As[uint16](x), n)
-	case dtype.Uint32:
-		return indices(buffer.As[uint32](x), n)
-	case dtype.Uint64:
-		return indices(buffer.As[uint64](x), n)
-	case dtype.Int8:
-		return indices(buffer.As[int8](x), n)
-	case dtype.Int16:
-		return indices(buffer.As[int16](x), n)
-	case dtype.Int32:
-		return indices(buffer.As[int32](x), n)
+// Indices calls f with contiguous indices of an integer type into an axis of length n,
+// which are lent. Negative ones count from the end; one out of range is an error.
+func Indices(t dtype.Type, x []byte, n int, f func(at []int)) error {
+	list := indexLists.Get().(*[]int)
+	defer indexLists.Put(list)
+	*list = slices.Grow((*list)[:0], len(x)/t.Size())[:len(x)/t.Size()]
+	if err := indicesOf(*list, t, x, n); err != nil {
+		return err
 	}
-	return indices(buffer.As[int64](x), n)
+	f(*list)
+	return nil
 }
 
-func indices[T integer](x []T, n int) ([]int, error) {
-	out := make([]int, len(x))
+var indexLists = sync.Pool{New: func() any { return new([]int) }}
+
+func indicesOf(out []int, t dtype.Type, x []byte, n int) error {
+	switch t {
+	case dtype.Uint8:
+		return indices(out, buffer.As[uint8](x), n)
+	case dtype.Uint16:
+		return indices(out, buffer.As[uint16](x), n)
+	case dtype.Uint32:
+		return indices(out, buffer.As[uint32](x), n)
+	case dtype.Uint64:
+		return indices(out, buffer.As[uint64](x), n)
+	case dtype.Int8:
+		return indices(out, buffer.As[int8](x), n)
+	case dtype.Int16:
+		return indices(out, buffer.As[int16](x), n)
+	case dtype.Int32:
+		return indices(out, buffer.As[int32](x), n)
+	}
+	return indices(out, buffer.As[int64](x), n)
+}
+
+func indices[T integer](out []int, x []T, n int) error {
 	for i, v := range x {
 		at := int(v)
 		if v < 0 {
 			at += n
 		}
 		if at < 0 || at >= n {
-			return nil, fmt.Errorf("index %d of an axis of length %d", v, n)
+			return fmt.Errorf("index %d of an axis of length %d", v, n)
 		}
 		out[i] = at
 	}
-	return out, nil
+	return nil
 }
 
 // Picks tells how indices are applied: for each of Batch × Outer blocks of N rows

@@ -49,9 +49,15 @@ func Reduce(r Reduction, to dtype.Type, out []byte, from dtype.Type, in Operand,
 		in, shape = parts(in, shape)
 		from, to = dtype.Float32, dtype.Float32
 	}
-	p := newFoldPlan(in, shape, axes)
+	p := foldPlans.Get().(*foldPlan)
+	*p = foldPlan{}
+	p.make(in, shape, axes)
 	folders[r][from](out, to, p)
+	*p = foldPlan{}
+	foldPlans.Put(p)
 }
+
+var foldPlans = sync.Pool{New: func() any { return new(foldPlan) }}
 
 // isFewRows finds the reduction of the last axes of a contiguous operand to so few
 // results that there is nothing to plan.
@@ -133,15 +139,15 @@ type foldPlan struct {
 	room        [2]int
 }
 
-// simplePlan is the plan, made at little cost, of reducing the first or the last
-// axes of a contiguous operand; else nil.
-func simplePlan(in Operand, shape, axes []int) *foldPlan {
+// makeSimple makes the plan, at little cost, if the first or the last axes of a contiguous
+// operand are reduced; it reports whether it has.
+func (p *foldPlan) makeSimple(in Operand, shape, axes []int) bool {
 	first := len(axes) > 0 && axes[len(axes)-1] == len(axes)-1
 	last := len(axes) > 0 && axes[0] == len(shape)-len(axes)
 	if !first && !last || !layout.IsContiguous(shape, in.Strides) {
-		return nil
+		return false
 	}
-	p := &foldPlan{storage: in.Storage, offset: in.Offset}
+	p.storage, p.offset = in.Storage, in.Offset
 	if last {
 		kept := len(shape) - len(axes)
 		p.outputs, p.n, p.stride = layout.Size(shape[:kept]), layout.Size(shape[kept:]), 1
@@ -152,12 +158,12 @@ func simplePlan(in Operand, shape, axes []int) *foldPlan {
 	}
 	p.room = [2]int{p.outputs, p.step}
 	p.shape, p.strides, p.inner = p.room[:1], p.room[1:], p.outputs
-	return p
+	return true
 }
 
-func newFoldPlan(in Operand, shape, axes []int) *foldPlan {
-	if p := simplePlan(in, shape, axes); p != nil {
-		return p
+func (p *foldPlan) make(in Operand, shape, axes []int) {
+	if p.makeSimple(in, shape, axes) {
+		return
 	}
 	var kept, keptStrides, folded, foldedStrides []int
 	for axis, d := range shape {
@@ -167,7 +173,7 @@ func newFoldPlan(in Operand, shape, axes []int) *foldPlan {
 			kept, keptStrides = append(kept, d), append(keptStrides, in.Strides[axis])
 		}
 	}
-	p := &foldPlan{storage: in.Storage, offset: in.Offset, n: layout.Size(folded), outputs: layout.Size(kept)}
+	p.storage, p.offset, p.n, p.outputs = in.Storage, in.Offset, layout.Size(folded), layout.Size(kept)
 	var lists [][]int
 	p.shape, lists = layout.Coalesce(kept, keptStrides)
 	p.strides = lists[0]
@@ -182,7 +188,6 @@ func newFoldPlan(in Operand, shape, axes []int) *foldPlan {
 	default:
 		p.pack(in.Size, append(kept, folded...), append(keptStrides, foldedStrides...))
 	}
-	return p
 }
 
 // pack copies the elements so that those of each output are contiguous.

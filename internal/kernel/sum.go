@@ -228,7 +228,9 @@ func aheadOf[T float](rows, stride int) int {
 }
 
 // addTo adds x to acc by the active level.
-func addTo(acc, x []float64) { fastBinary(active().vectors64, Add)(acc, acc, x) }
+func addTo(acc, x []float64) { adding64()(acc, acc, x) }
+
+var adding64 = sync.OnceValue(func() func(z, x, y []float64) { return fastBinary(active().vectors64, Add) })
 
 // sumRoom has a row of sums for each depth of the tree.
 type sumRoom struct {
