@@ -219,15 +219,16 @@ func (c *comm) absence(x *exchange) error {
 	absent, silent := c.census(x.head.sequence)
 	if errors.Is(x.ctx.Err(), context.Canceled) {
 		err := c.gaveUp(x.call.String(), cause)
-		if all, where := c.missing(absent, silent); len(all) > 0 {
-			err = fmt.Errorf("%w; still to come: %s (%s)", err, ranks(all), where)
+		if all := sorted(slices.Concat(absent, silent)); len(all) > 0 {
+			err = fmt.Errorf("%w; still to come: %s (%s)", err, ranks(all), c.places(all))
 		}
 		return c.giveUp(-1, err)
 	}
 	switch {
+	case len(silent) > 0 && c.life.Err() != nil:
+		return c.failure(x.call.String()) // a peer has found out, before all had answered
 	case len(absent)+len(silent) > 1:
-		all, where := c.missing(absent, silent)
-		return c.giveUp(-1, fmt.Errorf("%s: %s (%s): %w", x.call, have(all, "not come"), where, cause))
+		return c.giveUp(-1, fmt.Errorf("%s: %s: %w", x.call, c.missing(absent, silent), cause))
 	case len(silent) == 1:
 		return c.giveUp(-1, c.peerError(x.call.String(), silent[0], fmt.Errorf("does not answer: %w", cause)))
 	case len(absent) == 1:
@@ -244,22 +245,37 @@ func (c *comm) gaveUp(op string, cause error) error {
 	return fmt.Errorf("%s: rank %d gave up: %w", op, c.rank, cause)
 }
 
-// missing is the ranks that have not come, and where they are: "10.0.0.2:5000;
-// 10.0.0.4:5000; no answer from 3".
-func (c *comm) missing(absent, silent []int) (all []int, where string) {
-	all = sorted(slices.Concat(absent, silent))
+// missing reads "ranks 1,3 have not come (10.0.0.2:5000; 10.0.0.4:5000); rank 2 does
+// not answer (10.0.0.3:5000)".
+func (c *comm) missing(absent, silent []int) string {
+	var parts []string
+	if len(absent) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s not come (%s)", ranks(absent), plural(absent, "has", "have"), c.places(absent)))
+	}
+	if len(silent) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s not answer (%s)", ranks(silent), plural(silent, "does", "do"), c.places(silent)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func plural(ranks []int, one, many string) string {
+	if len(ranks) == 1 {
+		return one
+	}
+	return many
+}
+
+// places is where some ranks are.
+func (c *comm) places(ranks []int) string {
 	var places []string
-	for i, r := range all {
+	for i, r := range ranks {
 		if i == manyRanks {
 			places = append(places, "…")
 			break
 		}
 		places = append(places, c.whereabouts(r))
 	}
-	if len(silent) > 0 {
-		places = append(places, "no answer from "+list(silent))
-	}
-	return all, strings.Join(places, "; ")
+	return strings.Join(places, "; ")
 }
 
 // manyRanks is of how many ranks an error gives the addresses.
@@ -272,14 +288,6 @@ func (c *comm) whereabouts(r int) string {
 		return c.node.address(world)
 	}
 	return fmt.Sprintf("%d is rank %d of the world, %s", r, world, c.node.address(world))
-}
-
-// have reads "rank 3 has not come" or "ranks 1,3 have not come".
-func have(ranks []int, what string) string {
-	if len(ranks) == 1 {
-		return fmt.Sprintf("rank %d has %s", ranks[0], what)
-	}
-	return fmt.Sprintf("ranks %s have %s", list(ranks), what)
 }
 
 func ranks(all []int) string {

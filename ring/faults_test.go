@@ -48,9 +48,7 @@ func TestStopShorterThanTheDeadline(t *testing.T) {
 				p.tell(t, "sum 300000")
 			}
 		}
-		if err := ranks[1].Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		ranks[1].stop(t)
 		time.Sleep(1500 * time.Millisecond)
 		ranks[1].Process.Signal(syscall.SIGCONT)
 		for r, p := range ranks {
@@ -292,17 +290,19 @@ func TestTooManyOpenFiles(t *testing.T) {
 	}
 }
 
-// TestSixtyFourProcesses has as many form a world, within the time given, and sum.
+// TestSixtyFourProcesses has as many form a world, within the time given, and sum;
+// then three do not come to a barrier, which is said before the others' deadline, and
+// after.
 func TestSixtyFourProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 processes")
 	}
 	const n = 64
-	variables := append(roleOf(t, "told", n), "GOMAXPROCS=1")
-	ranks := make([]*process, n)
+	variables := append(roleOf(t, "told", n), "GOMAXPROCS=1", env.Stall+"=1s")
+	ranks, log := make([]*process, n), &logOf{}
 	began := time.Now()
 	for r := range ranks {
-		ranks[r] = startRank(t, append(variables, env.Rank+"="+fmt.Sprint(r)))
+		ranks[r] = startLogging(t, log, append(variables, env.Rank+"="+fmt.Sprint(r)))
 	}
 	for _, p := range ranks {
 		p.expect(t, "ready")
@@ -311,4 +311,27 @@ func TestSixtyFourProcesses(t *testing.T) {
 	all(t, ranks, "sum 10")
 	all(t, ranks, "sum 10000")
 	t.Logf("formed after %v, two sums after %v", formed, time.Since(began))
+	absent := map[int]bool{3: true, 17: true, 63: true}
+	for r, p := range ranks {
+		if !absent[r] {
+			p.tell(t, "barrier 0 3s")
+		}
+	}
+	for r, p := range ranks {
+		if absent[r] {
+			continue
+		}
+		text, took := p.did(t)
+		wantText(t, fmt.Sprintf("rank %d", r), text, "barrier #3: ranks 3,17,63 have not come (127.0.0.1:")
+		if took > soon {
+			t.Errorf("rank %d: after %v", r, took)
+		}
+	}
+	warnings := log.lines("barrier #3 has waited for")
+	if len(warnings) == 0 {
+		t.Error("nobody warned")
+	}
+	for _, w := range warnings {
+		wantText(t, "warning", w, "ranks 3,17,63 have not come (127.0.0.1:", `missing="[3 17 63]"`)
+	}
 }

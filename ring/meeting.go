@@ -64,7 +64,7 @@ func (c *comm) meet(ctx context.Context) error {
 		return c.failure("connect")
 	case err != nil:
 		s.close()
-		return err
+		return c.notMet(err)
 	}
 	if s != nil {
 		s.lookAround()
@@ -74,6 +74,21 @@ func (c *comm) meet(ctx context.Context) error {
 	c.mu.Unlock()
 	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", s != nil)
 	return nil
+}
+
+// notMet names the members that do not answer when the deadline has ended the meeting.
+func (c *comm) notMet(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	_, silent := c.census(0)
+	switch {
+	case c.life.Err() != nil:
+		return c.failure("connect")
+	case len(silent) == 0:
+		return err
+	}
+	return fmt.Errorf("%s: %w", c.missing(nil, silent), err)
 }
 
 // awaitEnd waits for the notice that says why the first one hung up: it died, or

@@ -3,6 +3,7 @@ package ring
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -192,12 +194,20 @@ func startRank(t *testing.T, variables []string, args ...string) *process {
 	return start(t, exec.CommandContext(t.Context(), os.Args[0], args...), variables)
 }
 
+// startLogging is startRank with what the rank writes to its standard error kept.
+func startLogging(t *testing.T, log io.Writer, variables []string) *process {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Stderr = log
+	return start(t, cmd, variables)
+}
+
 func start(t *testing.T, cmd *exec.Cmd, variables []string) *process {
 	t.Helper()
 	p := &process{Cmd: cmd}
 	// A race detector waits a second before it lets a process end.
 	p.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), variables...)
-	p.Stderr = os.Stderr
+	p.Stderr = cmp.Or[io.Writer](cmd.Stderr, os.Stderr)
 	out, err := p.StdoutPipe()
 	if err == nil {
 		p.stdin, err = p.StdinPipe()
@@ -277,14 +287,30 @@ func stopRank(t *testing.T, way string) {
 	for _, p := range ranks {
 		p.expect(t, "ready")
 	}
-	if err := ranks[1].Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	ranks[1].stop(t)
 	for _, r := range []int{0, 2} {
 		text := ranks[r].expect(t, "end: ")
 		if !strings.Contains(text, "rank 1 (127.0.0.1:") || !strings.Contains(text, "does not answer: 1s passed") {
 			t.Errorf("rank %d: %s", r, text)
 		}
+	}
+}
+
+// stop stops a process, and returns when all of it stands still.
+func (p *process) stop(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for runtime.GOOS == "linux" {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(stat), ") T ") {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -30,19 +30,18 @@ func (c *comm) warnOfStall() {
 	}
 	absent, silent := c.census(call.sequence)
 	c.mu.Lock()
-	over := !c.running || c.sequence != call.sequence
+	over := !c.running || c.sequence != call.sequence || c.life.Err() != nil
 	c.warned = call.sequence
 	c.mu.Unlock()
 	if over {
 		return
 	}
 	text := "all ranks have come and it does not end"
-	missing, where := c.missing(absent, silent)
-	if len(missing) > 0 {
-		text = fmt.Sprintf("%s (%s)", have(missing, "not come"), where)
+	if len(absent)+len(silent) > 0 {
+		text = c.missing(absent, silent)
 	}
 	c.node.log.Warn(fmt.Sprintf("ring: %s has waited for %v: %s", call, time.Since(began).Round(time.Millisecond), text),
-		"op", callNames[call.kind], "sequence", call.sequence, "missing", missing)
+		"op", callNames[call.kind], "sequence", call.sequence, "missing", absent, "silent", silent)
 }
 
 // stalled returns the collective under way, and whether there is to be a warning.

@@ -85,6 +85,14 @@ func doOne(ctx context.Context, world group.Communicator, words []string) error 
 			half.Close()
 		}
 		return err
+	case "several":
+		if beside == nil {
+			var err error
+			if beside, err = c.Split(ctx, 0, 0); err != nil {
+				return err
+			}
+		}
+		return several(ctx, world, beside)
 	case "send":
 		return c.Send(ctx, number, 7, make([]byte, 64))
 	case "recv":
@@ -98,6 +106,9 @@ func doOne(ctx context.Context, world group.Communicator, words []string) error 
 	}
 	return fmt.Errorf("told to %q", words)
 }
+
+// beside is a split of the world that lasts.
+var beside group.Communicator
 
 // holdings is what a process has that a world could leave behind.
 type holdings struct{ goroutines, files, segments int }
