@@ -15,9 +15,9 @@ type answer struct {
 // share a processor with all others. Control connections answer whatever the program
 // does, so that only stopped or unreachable ranks are still missing then.
 const (
-	censusTime    = 100 * time.Millisecond
-	censusPerRank = 10 * time.Millisecond
-	longestCensus = 2 * time.Second
+	censusTime    = 500 * time.Millisecond
+	censusPerRank = 5 * time.Millisecond
+	longestCensus = 3 * time.Second
 )
 
 // headStart is for how long a rank leaves the asking to the one below, which will tell

@@ -141,18 +141,19 @@ func (h holdings) exceeded() error {
 	return fmt.Errorf("goroutines, files, segments: %v, before the world %v", now, h)
 }
 
-// sumRanks adds up as many int32 as it is told, each the rank and its place, and
-// checks the sums.
+// sumRanks adds up as many int32 as it is told, each the rank, its place and the number
+// of the job, and checks the sums.
 func sumRanks(ctx context.Context, comm group.Communicator, length int) error {
 	data, n := make([]byte, 4*length), comm.Size()
+	job, _ := strconv.Atoi(os.Getenv(jobVariable))
 	for i := range length {
-		binary.NativeEndian.PutUint32(data[4*i:], uint32(comm.Rank()+i))
+		binary.NativeEndian.PutUint32(data[4*i:], uint32(comm.Rank()+i+job))
 	}
 	if err := comm.AllReduce(ctx, group.Sum, dtype.Int32, data); err != nil {
 		return err
 	}
 	for i := range length {
-		if got, want := binary.NativeEndian.Uint32(data[4*i:]), uint32(n*i+n*(n-1)/2); got != want {
+		if got, want := binary.NativeEndian.Uint32(data[4*i:]), uint32(n*(i+job)+n*(n-1)/2); got != want {
 			return fmt.Errorf("element %d is %d, want %d", i, got, want)
 		}
 	}
