@@ -99,7 +99,9 @@ func (c *comm) collective(ctx context.Context, r request, run func(*exchange) er
 	if err != nil {
 		return err
 	}
-	if err = x.over(); err == nil {
+	if ctx.Err() != nil {
+		err = x.over()
+	} else {
 		err = run(x)
 	}
 	x.end()
@@ -118,16 +120,13 @@ func (c *comm) finish(x *exchange, err error) {
 		c.finished = x.head.sequence
 	}
 	c.mu.Unlock()
-	<-c.turn
+	c.turn.Pass()
 }
 
 // begin waits for the collective's turn and numbers it. When it succeeds the
 // caller holds the turn.
 func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
-	began := time.Now()
-	select {
-	case c.turn <- struct{}{}:
-	default:
+	if !c.turn.Try() {
 		if err := c.awaitTurn(ctx, r); err != nil {
 			return nil, err
 		}
@@ -139,7 +138,7 @@ func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
 	h := head{kind: r.kind, sequence: c.sequence, fingerprint: r.fingerprint(c.next.sum)}
 	c.next.sum, c.next.text = c.next.sum[:0], ""
 	x := &c.exchange
-	x.start(c, ctx, began, c.latest, h)
+	x.start(c, ctx, c.latest, h)
 	c.mu.Unlock()
 	if err := c.late(x); err != nil {
 		c.finish(x, err)
@@ -152,12 +151,12 @@ func (c *comm) begin(ctx context.Context, r request) (*exchange, error) {
 func (c *comm) awaitTurn(ctx context.Context, r request) error {
 	ctx, cancel := c.node.cfg.bound(ctx)
 	defer cancel()
-	select {
-	case c.turn <- struct{}{}:
+	switch {
+	case c.turn.Take(ctx.Done(), c.life.Done()):
 		return nil
-	case <-c.life.Done():
+	case c.life.Err() != nil:
 		return c.failure(r.text(0))
-	case <-ctx.Done():
+	default:
 		return c.giveUp(-1, fmt.Errorf("%s: still waiting for an earlier collective: %w", callNames[r.kind], context.Cause(ctx)))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/turn"
 )
 
 // comm is one rank's end of a group. Ranks are the group's own; node knows those
@@ -23,7 +24,7 @@ type comm struct {
 
 	lifeline *comm // of the same members; nil in a lifeline itself
 
-	turn   chan struct{}   // held by the collective that is under way
+	turn   turn.Turn       // held by the collective that is under way
 	life   context.Context // ends when the group breaks or closes
 	end    context.CancelFunc
 	steps  context.Context // ends, with life or before, when the collective under way must stop
@@ -45,6 +46,8 @@ type comm struct {
 	splits   int
 	answers  chan answer
 	asking   sync.Mutex // held for a census, outside mu
+	seen     uint64     // the collective that was under way when the watch looked last
+	since    time.Time  // when it was first seen
 	warned   uint64     // the last collective that there was a warning of
 	met      bool       // it has been decided whether memory is shared
 	shared   *sharing   // nil when it is not; only used under the turn, and set to nil at the end
@@ -98,7 +101,7 @@ func newComm(n *node, id groupID, ranks []int, rank int) *comm {
 }
 
 func newMembers(n *node, id groupID, ranks []int, rank int) *comm {
-	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: make(chan struct{}, 1), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
+	c := &comm{node: n, id: id, ranks: ranks, rank: rank, turn: turn.New(), opened: make(chan struct{}), answers: make(chan answer, len(ranks))}
 	c.everyone = newCircle(everyone(len(ranks)), rank)
 	c.life, c.end = context.WithCancel(context.Background())
 	c.steps, c.halt = context.WithCancel(context.Background())
@@ -398,7 +401,7 @@ func (c *comm) depart(until time.Time) {
 		c.haltLocked()
 	}
 	c.mu.Unlock()
-	c.turn <- struct{}{} // for good: no collective is under way, and none begins
+	c.turn.Take(nil, nil) // for good: no collective is under way, and none begins
 	c.drain(until)
 	c.mu.Lock()
 	c.shared.close()

@@ -10,7 +10,7 @@ import (
 type exchange struct {
 	comm    *comm
 	ctx     context.Context
-	began   time.Time
+	began   time.Time // when its time began to count; zero as long as it has waited for nobody
 	until   time.Time // the deadline of ctx, or the operation's own when that is earlier
 	call    numbered
 	head    head // of its messages, but for their length
@@ -28,13 +28,23 @@ type exchange struct {
 }
 
 // start makes x the exchange of a call; it keeps the room that earlier ones made.
-func (x *exchange) start(c *comm, ctx context.Context, began time.Time, call numbered, h head) {
-	*x = exchange{comm: c, ctx: ctx, began: began, until: c.node.cfg.deadline(ctx, began), call: call, head: h, waiting: -1, circle: c.everyone,
+func (x *exchange) start(c *comm, ctx context.Context, call numbered, h head) {
+	*x = exchange{comm: c, ctx: ctx, call: call, head: h, waiting: -1, circle: c.everyone,
 		outs: x.outs[:0], ins: x.ins[:0], in: x.in[:0], out: x.out[:0]}
+}
+
+// count begins to count the time. Most exchanges in shared memory are over before
+// that, and to ask the clock would be a good part of what they cost.
+func (x *exchange) count() {
+	if x.began.IsZero() {
+		x.began = time.Now()
+		x.until = x.comm.node.cfg.deadline(x.ctx, x.began)
+	}
 }
 
 // over is why the exchange must end now, nil while it may go on.
 func (x *exchange) over() error {
+	x.count()
 	if x.ctx.Err() == nil && time.Now().Before(x.until) {
 		return nil
 	}
@@ -60,6 +70,7 @@ const unwatched = 20 * time.Millisecond
 
 // rest is how long this rank may sleep at most; it has the end of ctx wake it.
 func (x *exchange) rest(longest time.Duration) time.Duration {
+	x.count()
 	if since := time.Since(x.began); since < unwatched {
 		return min(longest, unwatched-since)
 	}
@@ -94,6 +105,7 @@ const inFlight = 16
 // connections that this rank makes are made before it waits for any that a peer
 // makes: so there is no circle.
 func (x *exchange) run() error {
+	x.count()
 	defer x.forget()
 	if err := x.dial(); err != nil {
 		return err

@@ -14,12 +14,10 @@ func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) (done 
 		return false, nil
 	}
 	p := c.peers[dst]
-	select {
-	case p.out.turn <- struct{}{}:
-		defer func() { <-p.out.turn }()
-	default:
+	if !p.out.turn.Try() {
 		return false, nil
 	}
+	defer p.out.turn.Pass()
 	if c.life.Err() != nil || p.hasLeft() {
 		return false, nil
 	}
@@ -31,7 +29,7 @@ func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) (done 
 		return false, nil
 	}
 	n := labelBytes + len(data)
-	if n > w.stream.Capacity() || !w.spinner.Spin(func() bool { return w.stream.Room() >= n }) {
+	if n > w.stream.Capacity() || !w.spinner.Spin(w.missing(n)) {
 		return false, nil
 	}
 	w.stream.Write(label{uint32(tag), uint64(len(data))}.encode())
@@ -60,7 +58,7 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 		return false, nil
 	}
 	defer in.pass(p)
-	if p.closed || p.skip.Load() > 0 || !in.idle() || !p.spinner.Spin(p.available(labelBytes)) {
+	if p.closed || p.skip.Load() > 0 || !in.idle() || !p.spinner.Spin(p.missing(labelBytes)) {
 		return false, nil
 	}
 	var head [labelBytes]byte
@@ -76,7 +74,7 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 // fillFrom reads a message whose label has been read; its turn is held.
 func (c *comm) fillFrom(ctx context.Context, p *pipeReader, src, tag int, data []byte) error {
 	n := p.take(data)
-	for n < len(data) && p.spinner.Spin(p.available(1)) {
+	for n < len(data) && p.spinner.Spin(p.missing(1)) {
 		n += p.take(data[n:])
 	}
 	if n == len(data) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/turn"
 )
 
 // noDeadline lifts one.
@@ -15,11 +16,11 @@ var noDeadline time.Time
 
 // outbox is the connection over which this rank sends to one peer of a group.
 type outbox struct {
-	turn chan struct{} // held by the Send that writes
-	conn net.Conn      // set by whoever holds the turn, under the group's lock
+	turn turn.Turn // held by the Send that writes
+	conn net.Conn  // set by whoever holds the turn, under the group's lock
 }
 
-func newOutbox() outbox { return outbox{turn: make(chan struct{}, 1)} }
+func newOutbox() outbox { return outbox{turn: turn.New()} }
 
 func (c *comm) checkPeer(op string, r, tag int) error {
 	switch {
@@ -47,11 +48,8 @@ func (c *comm) Send(ctx context.Context, dst, tag int, data []byte) error {
 	ctx, cancel := c.node.cfg.bound(ctx)
 	defer cancel()
 	p := c.peers[dst]
-	select {
-	case p.out.turn <- struct{}{}:
-		defer func() { <-p.out.turn }()
-	case <-ctx.Done():
-	case <-c.life.Done():
+	if p.out.turn.Take(ctx.Done(), c.life.Done()) {
+		defer p.out.turn.Pass()
 	}
 	conn, err := c.outgoing(ctx, dst)
 	begun := false

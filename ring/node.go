@@ -39,6 +39,7 @@ type node struct {
 	work       sync.WaitGroup            // every goroutine of the node
 	joins      chan joiner               // to the coordinator that gathers ranks; else nil
 	company    atomic.Int32              // a shm.Company: that of messages between ranks of this host
+	cores      atomic.Int32              // how many those have, if that is known
 	formed     chan struct{}             // closed once all control connections are there and all ranks have spoken
 	controls   []atomic.Pointer[control] // by rank; nil for this rank, and until they are there
 

@@ -85,7 +85,9 @@ func createAndMap(n int) (*os.File, *shm.Segment, error) {
 }
 
 // spinner is for waits for a rank of this host.
-func (n *node) spinner() shm.Spinner { return shm.Spinner{Company: shm.Company(n.company.Load())} }
+func (n *node) spinner() shm.Spinner {
+	return shm.Spinner{Company: shm.Company(n.company.Load()), Cores: int(n.cores.Load())}
+}
 
 // Write waits until the pipe has taken all of p.
 func (w *pipeWriter) Write(p []byte) (n int, err error) {
@@ -94,12 +96,22 @@ func (w *pipeWriter) Write(p []byte) (n int, err error) {
 		if n == len(p) {
 			return n, nil
 		}
-		if w.spinner.Spin(func() bool { return w.stream.Room() > 0 }) {
+		if w.spinner.Spin(w.missing(1)) {
 			continue
 		}
 		if err := w.awaitRoom(); err != nil {
 			return n, err
 		}
+	}
+}
+
+// missing is 1, for the reader, until there is room for n bytes.
+func (w *pipeWriter) missing(n int) func() int {
+	return func() int {
+		if w.stream.Room() < n {
+			return 1
+		}
+		return 0
 	}
 }
 
@@ -216,8 +228,14 @@ func (p *pipeReader) take(b []byte) int {
 	return n
 }
 
-func (p *pipeReader) available(n int) func() bool {
-	return func() bool { return p.stream.Available() >= n }
+// missing is 1, for the writer, until n bytes are there.
+func (p *pipeReader) missing(n int) func() int {
+	return func() int {
+		if p.stream.Available() < n {
+			return 1
+		}
+		return 0
+	}
 }
 
 // Read is for the goroutine, which holds the turn.
@@ -229,7 +247,7 @@ func (p *pipeReader) Read(b []byte) (int, error) {
 		if n := p.take(b); n > 0 || len(b) == 0 {
 			return n, nil
 		}
-		if p.spinner.Spin(p.available(1)) {
+		if p.spinner.Spin(p.missing(1)) {
 			continue
 		}
 		if err := p.sleep(p.bells, nil); err != nil {
@@ -274,7 +292,7 @@ func (c *comm) closePipes() {
 		if p == nil {
 			continue
 		}
-		p.out.turn <- struct{}{} // for good
+		p.out.turn.Take(nil, nil) // for good
 		switch w := p.out.conn.(type) {
 		case *pipeWriter:
 			w.segment.Unmap()

@@ -109,6 +109,7 @@ func (s *sharing) lookAround() {
 	s.findCompany()
 	if s.comm == s.comm.node.root {
 		s.comm.node.company.Store(int32(s.spinner.Company))
+		s.comm.node.cores.Store(int32(s.spinner.Cores))
 	}
 }
 
@@ -120,7 +121,7 @@ func (s *sharing) findCompany() {
 			return
 		}
 	}
-	if len(s.desks) > s.cores() {
+	if s.spinner.Cores = s.cores(); len(s.desks) > s.spinner.Cores {
 		s.spinner.Company = shm.Crowded
 	}
 }

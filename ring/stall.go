@@ -44,13 +44,17 @@ func (c *comm) warnOfStall() {
 		"op", callNames[call.kind], "sequence", call.sequence, "missing", absent, "silent", silent)
 }
 
-// stalled returns the collective under way, and whether there is to be a warning.
+// stalled returns the collective under way, since when it has been seen to be, and whether
+// there is to be a warning.
 func (c *comm) stalled() (began time.Time, call numbered, stalled bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.running || c.warned == c.sequence || c.life.Err() != nil {
 		return began, call, false
 	}
-	began = c.exchange.began
+	if c.seen != c.sequence {
+		c.seen, c.since = c.sequence, time.Now()
+	}
+	began = c.since
 	return began, c.latest, time.Since(began) >= c.node.cfg.StallWarning
 }

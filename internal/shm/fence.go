@@ -27,9 +27,12 @@ func (f *Fence) Arrive(full uint64) {
 // Full reports whether all have arrived.
 func (f *Fence) Full(full uint64) bool { return f.arrivals.Load() >= full }
 
+// missing is how many processes have not arrived.
+func (f *Fence) missing(full uint64) int { return int(full - min(full, f.arrivals.Load())) }
+
 // Spin looks for a while whether the fence becomes full, and reports that.
 func (f *Fence) Spin(full uint64, s *Spinner) bool {
-	return f.Full(full) || s.Spin(func() bool { return f.Full(full) })
+	return f.Full(full) || s.Spin(func() int { return f.missing(full) })
 }
 
 // Sleep waits until the fence is full, but at most for the time d; Poke may end it

@@ -23,6 +23,7 @@ const (
 // next time. One goroutine at a time uses it. The zero Spinner has cores enough.
 type Spinner struct {
 	Company Company
+	Cores   int           // how many the processes of a crowd have; 0 when that is not known
 	hurry   time.Duration // by how much less than bareTime it looks without making way
 }
 
@@ -36,32 +37,50 @@ const (
 	spinTime = time.Millisecond
 )
 
-// spins is how often Spin looks before it looks at the clock.
-var spins = [...]int{Spread: 1000, Crowded: 20, Together: 20}
+// spins is how often Spin looks before it makes way. In a crowd it takes as long as
+// another process takes to get the core and give it back.
+var spins = [...]int{Spread: 1000, Crowded: 300, Together: 20}
 
-// Spin looks for a while, about a millisecond, whether another process has made
-// something ready, and reports that. Meanwhile it makes way for others as the
-// company demands.
-func (s *Spinner) Spin(ready func() bool) bool {
+// clocks is how often Spin makes way before it asks how late it is.
+var clocks = [...]int{Spread: 1, Crowded: 16, Together: 1}
+
+// Spin looks for a while, about a millisecond, whether other processes have made
+// something ready, and reports that; missing is how many of them have not.
+// Meanwhile it makes way for others as the company demands.
+func (s *Spinner) Spin(missing func() int) bool {
 	var start time.Time
 	made := false
-	for {
-		for range spins[s.Company] {
-			if ready() {
-				s.learn(made)
-				return true
+	for ways := 0; ; ways++ {
+		if s.look(missing) {
+			s.learn(made)
+			return true
+		}
+		spun := time.Duration(0)
+		if ways%clocks[s.Company] == 0 {
+			now := time.Now()
+			if start.IsZero() {
+				start = now
 			}
-		}
-		now := time.Now()
-		if start.IsZero() {
-			start = now
-		}
-		spun := now.Sub(start)
-		if spun >= spinTime {
-			return false
+			if spun = now.Sub(start); spun >= spinTime {
+				return false
+			}
 		}
 		made = s.makeWay(spun) || made
 	}
+}
+
+// look looks some times, but not when those that are missing want this core: when
+// they cannot all be running on others.
+func (s *Spinner) look(missing func() int) bool {
+	for range spins[s.Company] {
+		switch n := missing(); {
+		case n == 0:
+			return true
+		case s.Company == Crowded && s.Cores > 0 && n >= s.Cores:
+			return false
+		}
+	}
+	return false
 }
 
 // learn halves the time without making way, or doubles it up to bareTime.
