@@ -32,8 +32,8 @@ func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) (done 
 	if n > w.stream.Capacity() || !w.spinner.Spin(w.missing(n)) {
 		return false, nil
 	}
-	w.stream.Write(label{uint32(tag), uint64(len(data))}.encode())
-	w.put(data)
+	w.stream.WriteMessage(label{uint32(tag), uint64(len(data))}.encode(), data)
+	w.ring()
 	return true, nil
 }
 
@@ -67,13 +67,17 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 	if err != nil || int(l.tag) != tag || l.length != uint64(len(data)) {
 		return false, nil
 	}
-	p.stream.Skip(labelBytes)
-	return true, c.fillFrom(ctx, p, src, tag, data)
+	n := p.stream.ReadAfter(labelBytes, data)
+	p.ring()
+	if n == len(data) {
+		return true, nil
+	}
+	return true, c.fillFrom(ctx, p, src, tag, data, n)
 }
 
-// fillFrom reads a message whose label has been read; its turn is held.
-func (c *comm) fillFrom(ctx context.Context, p *pipeReader, src, tag int, data []byte) error {
-	n := p.take(data)
+// fillFrom reads the rest of a message of which n bytes have been read; its turn is
+// held.
+func (c *comm) fillFrom(ctx context.Context, p *pipeReader, src, tag int, data []byte, n int) error {
 	for n < len(data) && p.spinner.Spin(p.missing(1)) {
 		n += p.take(data[n:])
 	}

@@ -108,7 +108,7 @@ func (w *pipeWriter) Write(p []byte) (n int, err error) {
 // missing is 1, for the reader, until there is room for n bytes.
 func (w *pipeWriter) missing(n int) func() int {
 	return func() int {
-		if w.stream.Room() < n {
+		if !w.stream.HasRoom(n) {
 			return 1
 		}
 		return 0
@@ -118,10 +118,15 @@ func (w *pipeWriter) missing(n int) func() int {
 // put writes what there is room for.
 func (w *pipeWriter) put(p []byte) int {
 	n := w.stream.Write(p)
+	w.ring()
+	return n
+}
+
+// ring wakes the reader if that waits.
+func (w *pipeWriter) ring() {
 	if w.stream.TakeReaderWaits() {
 		w.Conn.Write(bell)
 	}
-	return n
 }
 
 var bell = []byte{1}
@@ -222,10 +227,15 @@ func signal(c chan struct{}) {
 // take reads what there is.
 func (p *pipeReader) take(b []byte) int {
 	n := p.stream.Read(b)
+	p.ring()
+	return n
+}
+
+// ring wakes the writer if that waits.
+func (p *pipeReader) ring() {
 	if p.stream.TakeWriterWaits() {
 		p.Conn.Write(bell)
 	}
-	return n
 }
 
 // missing is 1, for the writer, until n bytes are there.

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-func streams(t *testing.T, n int) (writer, reader Stream) {
+func streams(t *testing.T, n int) (writer, reader *Stream) {
 	t.Helper()
 	file := create(t, n)
-	return StreamIn(mapped(t, file, n)), StreamIn(mapped(t, file, n))
+	a, b := StreamIn(mapped(t, file, n)), StreamIn(mapped(t, file, n))
+	return &a, &b
 }
 
 // TestStreamKeepsBytesInOrder sends more than fits, in parts of many lengths.
@@ -80,5 +81,40 @@ func TestWaitingIsSeenOnce(t *testing.T) {
 		if got := fmt.Sprint(before, c.take(), c.take()); got != "false true false" {
 			t.Errorf("%s: seen before, once, twice: %s", name, got)
 		}
+	}
+}
+
+// TestStreamOfMessages sends messages of many lengths, each behind a head, around the
+// end again and again.
+func TestStreamOfMessages(t *testing.T) {
+	w, r := streams(t, 4096)
+	for i := range 500 {
+		head, data := bytes.Repeat([]byte{1}, 16), bytes.Repeat([]byte{byte(i)}, i*37%3000)
+		if !w.HasRoom(len(head) + len(data)) {
+			t.Fatalf("message %d: room for %d", i, w.Room())
+		}
+		w.WriteMessage(head, data)
+		peeked, got := make([]byte, len(head)), make([]byte, len(data))
+		r.Peek(peeked)
+		if n := r.ReadAfter(len(head), got); n != len(data) || !bytes.Equal(peeked, head) || !bytes.Equal(got, data) || r.Available() != 0 {
+			t.Fatalf("message %d of %d bytes: %d have come, %d are left", i, len(data), n, r.Available())
+		}
+	}
+	if n := w.Capacity(); !w.HasRoom(n) || w.HasRoom(n+1) {
+		t.Errorf("an empty stream of %d has room for another number of bytes", n)
+	}
+}
+
+// TestStreamOfHalfAMessage reads a message of which a part has come.
+func TestStreamOfHalfAMessage(t *testing.T) {
+	w, r := streams(t, 4096)
+	w.Write([]byte("head, then da"))
+	got := make([]byte, 4)
+	if n := r.ReadAfter(len("head, then "), got); n != 2 || string(got[:n]) != "da" {
+		t.Errorf("read %q", got[:n])
+	}
+	w.Write([]byte("ta"))
+	if n := r.Read(got[2:]); n != 2 || string(got) != "data" {
+		t.Errorf("read %q", got)
 	}
 }
