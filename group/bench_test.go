@@ -21,7 +21,7 @@ func (idle) Next([]byte, string)                                     {}
 
 // Recv returns an array of one float32.
 func (idle) Recv(_ context.Context, _, _ int, data []byte) error {
-	header{dtype.Float32, []int{1}}.encode(data, []byte{1, 2, 3, 4})
+	header{dtype.Float32, []int{1}}.encode(data, nil, []byte{1, 2, 3, 4})
 	return nil
 }
 

@@ -18,11 +18,12 @@ func Forget(backends map[string]Backend) (restore func()) {
 	}
 }
 
-// HeaderBytes is the length of an array header.
-const HeaderBytes = headerBytes
-
-// InlineBytes is how much data a header has room for.
-const InlineBytes = inlineBytes
+// HeaderBytes is the length of an array header, HeaderDims how many dimensions it has
+// room for.
+const (
+	HeaderBytes = headerBytes
+	HeaderDims  = headerDims
+)
 
 // ID is the group's identity.
 func ID(g *Group) string { return g.id }

@@ -12,21 +12,24 @@ import (
 )
 
 // A header precedes the data of every array that is sent, in a message of its own
-// of 256 bytes, little-endian, in which there is room for a little data:
+// of 48 bytes, little-endian: with a label of the ring's it fills one cache line.
 //
-//	0    magic "LKS2"
+//	0    magic "LKS3"
 //	4    dtype
 //	5    number of dimensions
 //	6    zero
 //	8    length of the data in bytes
-//	16   dimensions, 8 bytes each; zero beyond the last
-//	144  the data, if it is at most 112 bytes; else zero
+//	16   dimensions, 8 bytes each, and behind them the data, if there is room; else zero
+//
+// More than four dimensions follow in a message of their own, and data for which
+// there was no room in another.
 const (
-	magic       = "LKS2"
+	magic       = "LKS3"
 	maxDims     = 16
-	inlineAt    = 16 + 8*maxDims
-	inlineBytes = 112
-	headerBytes = inlineAt + inlineBytes
+	dimsAt      = 16
+	headerBytes = 48
+	headerDims  = (headerBytes - dimsAt) / 8
+	allDims     = 8 * maxDims
 )
 
 var errNoHeader = errors.New("no array header")
@@ -82,33 +85,56 @@ func (h header) bytes() (int, error) {
 	return int(n), nil
 }
 
-// encode writes a header of data, whose length is known to be the right one, to b.
-func (h header) encode(b, data []byte) []byte {
-	clear(b)
-	copy(b, magic)
-	b[4], b[5] = byte(h.t), byte(len(h.shape))
-	binary.LittleEndian.PutUint64(b[8:], uint64(len(data)))
-	for i, d := range h.shape {
-		binary.LittleEndian.PutUint64(b[16+8*i:], uint64(d))
-	}
-	if len(data) <= inlineBytes {
-		copy(b[inlineAt:], data)
-	}
-	return b
+// inline reports whether n bytes of data travel in the header.
+func (h header) inline(n int) bool {
+	return n == 0 || len(h.shape) <= headerDims && dimsAt+8*len(h.shape)+n <= headerBytes
 }
 
-// decodeHeader trusts nothing in b. n is the length of the data that follows. The
-// shape lies in dims.
-func decodeHeader(b []byte, dims *[maxDims]int) (h header, n int, err error) {
-	if len(b) != headerBytes || string(b[:4]) != magic || b[5] > maxDims || b[6] != 0 || b[7] != 0 {
+// encode writes a header of data, whose length is known to be the right one, to first.
+// What it returns, in rest if it is anything, follows.
+func (h header) encode(first, rest, data []byte) []byte {
+	clear(first)
+	copy(first, magic)
+	first[4], first[5] = byte(h.t), byte(len(h.shape))
+	binary.LittleEndian.PutUint64(first[8:], uint64(len(data)))
+	dims, follows := first[dimsAt:], rest[:0]
+	if len(h.shape) > headerDims {
+		dims, follows = rest, rest[:8*len(h.shape)]
+	}
+	for i, d := range h.shape {
+		binary.LittleEndian.PutUint64(dims[8*i:], uint64(d))
+	}
+	if h.inline(len(data)) {
+		copy(dims[8*len(h.shape):], data)
+	}
+	return follows
+}
+
+// follows is how many bytes of dimensions come after what looks like a header; 0 for
+// most, and for what is none.
+func follows(first []byte) int {
+	if n := int(first[5]); string(first[:4]) == magic && n > headerDims && n <= maxDims {
+		return 8 * n
+	}
+	return 0
+}
+
+// decodeHeader trusts nothing in first, which has the length of a header, and in rest,
+// which has what follows says. n is the length of the data. The shape lies in dims.
+func decodeHeader(first, rest []byte, dims *[maxDims]int) (h header, n int, err error) {
+	if string(first[:4]) != magic || first[5] > maxDims || first[6] != 0 || first[7] != 0 {
 		return header{}, 0, errNoHeader
 	}
-	h = header{t: dtype.Type(b[4]), shape: dims[:b[5]]}
+	h = header{t: dtype.Type(first[4]), shape: dims[:first[5]]}
+	all := first[dimsAt:]
+	if len(h.shape) > headerDims {
+		all = rest
+	}
 	for i := range h.shape {
-		h.shape[i] = int(binary.LittleEndian.Uint64(b[16+8*i:]))
+		h.shape[i] = int(binary.LittleEndian.Uint64(all[8*i:]))
 	}
 	n, err = h.bytes()
-	if err != nil || binary.LittleEndian.Uint64(b[8:]) != uint64(n) {
+	if err != nil || binary.LittleEndian.Uint64(first[8:]) != uint64(n) {
 		return header{}, 0, errNoHeader
 	}
 	return h, n, nil

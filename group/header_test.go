@@ -16,7 +16,12 @@ func TestHeaderRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", sent, err)
 			}
-			got, length, err := decodeHeader(sent.encode(make([]byte, headerBytes), make([]byte, n)), new([maxDims]int))
+			first, rest := make([]byte, headerBytes), make([]byte, allDims)
+			rest = sent.encode(first, rest, make([]byte, n))
+			if follows(first) != len(rest) {
+				t.Errorf("%v: %d bytes follow, the header says %d", sent, len(rest), follows(first))
+			}
+			got, length, err := decodeHeader(first, rest, new([maxDims]int))
 			if err != nil || !got.equal(sent) || length != n {
 				t.Errorf("%v of %d bytes arrives as %v of %d, %v", sent, n, got, length, err)
 			}
@@ -25,12 +30,19 @@ func TestHeaderRoundTrip(t *testing.T) {
 }
 
 func FuzzHeader(f *testing.F) {
-	f.Add(header{dtype.Float32, []int{2, 3}}.encode(make([]byte, headerBytes), make([]byte, 24)))
-	f.Add(header{dtype.Bool, nil}.encode(make([]byte, headerBytes), []byte{1}))
+	for _, h := range []header{{dtype.Float32, []int{2, 3}}, {dtype.Bool, nil}, {dtype.Int8, []int{1, 1, 1, 1, 7}}} {
+		first, rest := make([]byte, headerBytes), make([]byte, allDims)
+		n, _ := h.bytes()
+		rest = h.encode(first, rest, make([]byte, n))
+		f.Add(append(first, rest...))
+	}
 	f.Add(make([]byte, headerBytes))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, n, err := decodeHeader(b, new([maxDims]int))
+		if len(b) < headerBytes || len(b) < headerBytes+follows(b) {
+			return
+		}
+		h, n, err := decodeHeader(b[:headerBytes], b[headerBytes:], new([maxDims]int))
 		if err != nil {
 			return
 		}

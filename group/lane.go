@@ -68,12 +68,12 @@ func (g *Group) laneOf(key laneKey) *PeerLane {
 	return l.(*PeerLane)
 }
 
-// room is where the header of a message lies, whose turn it is.
-func (l *PeerLane) room() []byte {
+// room is where the two parts of a message's header lie, whose turn it is.
+func (l *PeerLane) room() (first, rest []byte) {
 	if l.head == nil {
-		l.head = make([]byte, headerBytes)
+		l.head = make([]byte, headerBytes+allDims)
 	}
-	return l.head
+	return l.head[:headerBytes], l.head[headerBytes:]
 }
 
 // NextRecord numbers a recorded message of this lane from 1. Safe for

@@ -33,14 +33,27 @@ func (g *Group) SendMessage(ctx context.Context, dst, tag int, t dtype.Type, sha
 		return err
 	}
 	defer l.place.end(b)
-	err = g.comm.Send(b, dst, tag, h.encode(l.room(), data))
-	if err == nil && n > inlineBytes {
-		err = g.comm.Send(b, dst, tag, data)
-	}
-	if err != nil {
+	if err := g.send(b, dst, tag, h, data, l); err != nil {
 		return g.failMessage(b, what, l, true, err)
 	}
 	return nil
+}
+
+func (g *Group) send(ctx context.Context, dst, tag int, h header, data []byte, l *PeerLane) error {
+	first, rest := l.room()
+	rest = h.encode(first, rest, data)
+	if err := g.comm.Send(ctx, dst, tag, first); err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		if err := g.comm.Send(ctx, dst, tag, rest); err != nil {
+			return err
+		}
+	}
+	if h.inline(len(data)) {
+		return nil
+	}
+	return g.comm.Send(ctx, dst, tag, data)
 }
 
 // RecvMessage fills data with the next array from rank src under the tag. Its
@@ -96,15 +109,18 @@ func (g *Group) receive(ctx context.Context, what call, src, tag int, room func(
 		return err
 	}
 	defer l.place.end(b)
-	first := l.room()
-	h, n, err := g.recvHeader(b, src, tag, first, &l.dims)
-	if err != nil {
+	first, rest := l.room()
+	if err := g.recvPart(b, src, tag, first); err != nil {
 		return g.failMessage(b, what, l, false, err)
+	}
+	h, n, err := g.recvHeader(b, src, tag, first, rest, &l.dims)
+	if err != nil {
+		return g.failMessage(b, what, l, true, err)
 	}
 	data, refused := room(h, n)
 	switch {
-	case n <= inlineBytes:
-		copy(data, first[inlineAt:])
+	case h.inline(n):
+		copy(data, first[min(dimsAt+8*len(h.shape), headerBytes):])
 	case refused != nil:
 		err = g.drop(b, src, tag)
 	default:
@@ -119,20 +135,36 @@ func (g *Group) receive(ctx context.Context, what call, src, tag int, room func(
 	return nil
 }
 
-func (g *Group) recvHeader(ctx context.Context, src, tag int, b []byte, dims *[maxDims]int) (header, int, error) {
-	err := g.comm.Recv(ctx, src, tag, b)
-	if err != nil {
-		var other *LengthError
-		if errors.As(err, &other) {
-			err = &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", other.Got, errNoHeader), "an array"}
+// recvHeader understands the first part of a header, and gets the other if there is one.
+func (g *Group) recvHeader(ctx context.Context, src, tag int, first, rest []byte, dims *[maxDims]int) (header, int, error) {
+	rest = rest[:follows(first)]
+	if len(rest) > 0 {
+		if err := g.recvPart(ctx, src, tag, rest); err != nil {
+			return header{}, 0, err
 		}
-		return header{}, 0, err
 	}
-	h, n, err := decodeHeader(b, dims)
+	h, n, err := decodeHeader(first, rest, dims)
 	if err != nil {
-		return header{}, 0, &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", len(b), err), "an array"}
+		return header{}, 0, noHeader(src, tag, len(first))
 	}
 	return h, n, nil
+}
+
+// recvPart gets a part of a header.
+func (g *Group) recvPart(ctx context.Context, src, tag int, b []byte) error {
+	err := g.comm.Recv(ctx, src, tag, b)
+	if err == nil {
+		return nil
+	}
+	var other *LengthError
+	if errors.As(err, &other) {
+		return noHeader(src, tag, other.Got)
+	}
+	return err
+}
+
+func noHeader(src, tag, bytes int) error {
+	return &MessageError{src, tag, fmt.Sprintf("%d bytes and %v", bytes, errNoHeader), "an array"}
 }
 
 // drop takes the next message off the link: the backend drops a message that

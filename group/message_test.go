@@ -123,32 +123,47 @@ func TestRecvArray(t *testing.T) {
 	}
 }
 
-// TestMessagesAroundTheInlineLength sends what just fits beside the header, and what
-// does not.
-func TestMessagesAroundTheInlineLength(t *testing.T) {
+// TestMessagesAroundTheHeader sends what just fits into a header, and what does not, of
+// few and of many dimensions.
+func TestMessagesAroundTheHeader(t *testing.T) {
 	gs := world(t, 2, nil)
-	for _, n := range []int{0, 1, group.InlineBytes, group.InlineBytes + 1, 1000} {
-		if err := gs[0].SendMessage(background(), 1, 0, dtype.Uint8, []int{n}, fill(7, n)); err != nil {
-			t.Fatal(err)
-		}
-		if err := gs[0].SendMessage(background(), 1, 0, dtype.Uint8, []int{n, 1}, fill(9, n)); err != nil {
-			t.Fatal(err)
-		}
-		err := gs[1].RecvMessage(background(), 0, 0, dtype.Uint8, []int{1, n}, make([]byte, n))
-		wantError(t, err, fmt.Sprintf("uint8[%d]", n), fmt.Sprintf("uint8[1 %d]", n))
-		got := make([]byte, n)
-		if err := gs[1].RecvMessage(background(), 0, 0, dtype.Uint8, []int{n, 1}, got); err != nil || same(got, fill(9, n)) != nil {
-			t.Errorf("%d bytes: %v, %v", n, got, err)
+	for dims := range 17 {
+		room := 8 * (group.HeaderDims - dims)
+		for _, n := range []int{0, 1, room - 1, room, room + 1, 1000} {
+			if n < 0 || dims == 0 && n != 1 {
+				continue
+			}
+			shape, other := slices.Repeat([]int{1}, dims), slices.Repeat([]int{1}, dims)
+			if dims > 0 {
+				shape[dims-1], other[0] = n, n
+			}
+			sent := fill(7, n)
+			if err := gs[0].SendMessage(background(), 1, 0, dtype.Uint8, shape, sent); err != nil {
+				t.Fatal(err)
+			}
+			if err := gs[0].SendMessage(background(), 1, 0, dtype.Uint8, shape, sent); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(shape, other) {
+				err := gs[1].RecvMessage(background(), 0, 0, dtype.Uint8, other, make([]byte, n))
+				wantError(t, err, fmt.Sprintf("uint8%v", shape), fmt.Sprintf("uint8%v", other))
+			} else if err := gs[1].RecvMessage(background(), 0, 0, dtype.Uint8, shape, make([]byte, n)); err != nil {
+				t.Fatal(err)
+			}
+			kind, gotShape, got, err := gs[1].RecvArray(background(), 0, 0)
+			if err != nil || kind != dtype.Uint8 || !slices.Equal(gotShape, shape) || same(got, sent) != nil {
+				t.Errorf("%d bytes of shape %v: got %v%v, %v, %v", n, shape, kind, gotShape, got, err)
+			}
 		}
 	}
 }
 
 func TestGarbageInsteadOfAHeader(t *testing.T) {
 	huge := make([]byte, group.HeaderBytes)
-	copy(huge, "LKS2")
+	copy(huge, "LKS3")
 	huge[4], huge[5], huge[14], huge[22] = byte(dtype.Uint8), 1, 1, 2 // claims 2^48 bytes, shape says 2^49
 	wraps := make([]byte, group.HeaderBytes)
-	copy(wraps, "LKS2")
+	copy(wraps, "LKS3")
 	wraps[4], wraps[5], wraps[20], wraps[28] = byte(dtype.Float32), 2, 1, 1 // 2^32 × 2^32 × 4 wraps to 0
 	for name, garbage := range map[string][]byte{
 		"short":                    fill(0, 5),
@@ -157,6 +172,7 @@ func TestGarbageInsteadOfAHeader(t *testing.T) {
 		"zeros":                    make([]byte, group.HeaderBytes),
 		"lengths that disagree":    huge,
 		"a product that overflows": wraps,
+		"too many dimensions":      append([]byte("LKS3\x0b\x11"), make([]byte, group.HeaderBytes-6)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			gs := world(t, 2, nil)

@@ -95,11 +95,11 @@ func emptyMessages(ctx context.Context, g *group.Group) error {
 
 func garbage(ctx context.Context, g *group.Group) error {
 	comm := g.Communicator()
-	large := make([]byte, 256)
+	large := make([]byte, 48)
 	for i := range large {
 		large[i] = 0xff // as a length it is most of the address space
 	}
-	claims := append([]byte("LKS2\x0b\x01\x00\x00"), large[8:]...)
+	claims := append([]byte("LKS3\x0b\x01\x00\x00"), large[8:]...)
 	all := [][]byte{[]byte("GET / HTTP/1.1\r\n"), large, claims, {}}
 	return onPair(comm, func() error {
 		for _, b := range all {
