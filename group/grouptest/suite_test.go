@@ -3,6 +3,7 @@ package grouptest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/lockstep-go/lockstep/dtype"
@@ -59,7 +60,7 @@ func TestSuiteNoticesFaults(t *testing.T) {
 }
 
 func caseNamed(t *testing.T, name string) check {
-	for _, c := range allCases() {
+	for _, c := range slices.Concat(allCases(), partialCases()) {
 		if c.name == name {
 			return c.check
 		}
