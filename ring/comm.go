@@ -411,6 +411,7 @@ func (c *comm) depart(until time.Time) {
 		c.carrier = nil
 	}
 	c.hangUpMessages()
+	c.scratch, c.copied, c.exchange = nil, nil, exchange{} // whoever keeps c keeps no buffers
 	c.mu.Unlock()
 	c.work.Wait()
 	c.closePipes()

@@ -123,7 +123,7 @@ func TestNothingIsLeftAfterAKill(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, way string) {
 		ranks := startTold(t, 3, way)
-		all(t, ranks, "sum 100000")
+		all(t, ranks, "sum 3000000")
 		all(t, ranks, "split")
 		ranks[0].tell(t, "send 1")
 		ranks[1].tell(t, "recv 0")

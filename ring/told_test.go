@@ -111,7 +111,7 @@ func doOne(ctx context.Context, world group.Communicator, words []string) error 
 var beside group.Communicator
 
 // holdings is what a process has that a world could leave behind.
-type holdings struct{ goroutines, files, segments int }
+type holdings struct{ goroutines, files, segments, heap int }
 
 // atStart is what this process had before it formed its world.
 var atStart holdings
@@ -124,8 +124,17 @@ func holds() (h holdings) {
 	if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
 		h.segments = bytes.Count(maps, []byte("memfd:lockstep"))
 	}
+	runtime.GC()
+	runtime.GC() // what a pool kept goes with the second one
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	h.heap = int(m.HeapAlloc)
 	return h
 }
+
+// heapLeft is what a process may keep of a world that it has closed; much less than
+// that world's buffers.
+const heapLeft = 512 << 10
 
 // exceeded is an error when a world that was closed has left something. The two
 // goroutines that wait for signals are not its own.
@@ -133,12 +142,12 @@ func (h holdings) exceeded() error {
 	var now holdings
 	for range 500 {
 		now = holds()
-		if now.goroutines <= h.goroutines+2 && now.files <= h.files && now.segments <= h.segments {
+		if now.goroutines <= h.goroutines+2 && now.files <= h.files && now.segments <= h.segments && now.heap <= h.heap+heapLeft {
 			return nil
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return fmt.Errorf("goroutines, files, segments: %v, before the world %v", now, h)
+	return fmt.Errorf("goroutines, files, segments, bytes of heap: %v, before the world %v", now, h)
 }
 
 // sumRanks adds up as many int32 as it is told, each the rank, its place and the number
