@@ -90,7 +90,7 @@ func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 	for name, stays := range map[string]bool{"it stays stopped": true, "it goes on": false} {
 		t.Run(name, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, way string) {
-				timeout := map[bool]string{true: "2s", false: "1m"}[stays]
+				timeout := map[bool]string{true: "4s", false: "1m"}[stays]
 				ranks := startTold(t, 3, way, env.Timeout+"="+timeout)
 				all(t, ranks, "several") // connections for all of it
 				ranks[1].stop(t)
