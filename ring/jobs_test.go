@@ -25,7 +25,9 @@ func outcome(t *testing.T, ranks []*process) (texts []string, ready int) {
 	return texts, ready
 }
 
-func says(texts []string, words string) bool { return strings.Contains(strings.Join(texts, "\n"), words) }
+func says(texts []string, words string) bool {
+	return strings.Contains(strings.Join(texts, "\n"), words)
+}
 
 // TestTwoJobsOnTheSamePorts starts two jobs at once that were given the same meeting
 // place, or host file, and tokens of their own, as launch makes them. A job forms as
