@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,8 +17,9 @@ type bounded struct {
 	g      *Group
 	what   call
 
+	use atomic.Int32 // how much use was made of it
+
 	mu      sync.Mutex
-	looked  bool
 	until   time.Time // the deadline; zero while the time does not count yet
 	own     bool      // which is the group's, not the caller's
 	warnAt  time.Time
@@ -27,14 +29,29 @@ type bounded struct {
 	warned  bool // or no warning is wanted any more
 }
 
+const (
+	unused   = iota
+	lookedAt // Err was called once
+	inUse    // what mu guards may have changed
+)
+
 // bound makes the context of a call, which the caller ends.
 func (g *Group) bound(ctx context.Context, what call) *bounded {
 	return &bounded{parent: ctx, g: g, what: what}
 }
 
+// lock takes the lock for good use.
+func (b *bounded) lock() {
+	b.mu.Lock()
+	b.use.Store(inUse)
+}
+
 // end ends the context and its timers, and reports whether nobody can have kept it.
 // No warning comes afterwards.
-func (b *bounded) end() (unused bool) {
+func (b *bounded) end() (forgotten bool) {
+	if b.use.Load() != inUse {
+		return true
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.warned = true
@@ -44,6 +61,15 @@ func (b *bounded) end() (unused bool) {
 	b.cancel()
 	b.warning.Stop()
 	return false
+}
+
+// reset makes a context that has ended ready for another call.
+func (b *bounded) reset() {
+	if b.use.Load() == inUse {
+		*b = bounded{}
+	}
+	b.parent = nil
+	b.use.Store(unused)
 }
 
 // countLocked begins to count the time.
@@ -59,27 +85,26 @@ func (b *bounded) countLocked() {
 }
 
 func (b *bounded) Deadline() (time.Time, bool) {
-	b.mu.Lock()
+	b.lock()
 	defer b.mu.Unlock()
 	b.countLocked()
 	return b.until, true
 }
 
 func (b *bounded) Done() <-chan struct{} {
-	b.mu.Lock()
+	b.lock()
 	defer b.mu.Unlock()
 	return b.waitedLocked().Done()
 }
 
 func (b *bounded) Err() error {
-	b.mu.Lock()
+	if b.use.CompareAndSwap(unused, lookedAt) {
+		return b.parent.Err()
+	}
+	b.lock()
 	defer b.mu.Unlock()
 	if b.waited != nil {
 		return b.waited.Err()
-	}
-	if !b.looked {
-		b.looked = true
-		return b.parent.Err()
 	}
 	b.countLocked()
 	now := time.Now()
@@ -94,7 +119,7 @@ func (b *bounded) Err() error {
 
 // Value also leads package context to the cause of the end.
 func (b *bounded) Value(key any) any {
-	b.mu.Lock()
+	b.lock()
 	defer b.mu.Unlock()
 	if b.waited != nil {
 		return b.waited.Value(key)

@@ -39,7 +39,7 @@ func (p *place) begin(ctx context.Context, g *Group, what call) (*bounded, error
 // end ends a call and its context, and passes the turn on.
 func (p *place) end(b *bounded) {
 	if b.end() {
-		*b = bounded{}
+		b.reset()
 		p.spare = b
 	}
 	p.turn.Pass()

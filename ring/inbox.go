@@ -34,6 +34,8 @@ type inbox struct {
 	filling *reception
 	stuck   *label // there is no room for this one
 	over    bool   // no more will come
+
+	busy atomic.Bool // not idleLocked when the lock was given up last
 }
 
 // letter is a message that has arrived.
@@ -48,6 +50,22 @@ type reception struct {
 	data []byte
 	cut  bool       // the receiver no longer wants it
 	done chan error // gets one value
+}
+
+// unlock gives the lock up.
+func (in *inbox) unlock() {
+	in.busy.Store(!in.idleLocked())
+	in.mu.Unlock()
+}
+
+// idle is idleLocked without the lock, which would be a good part of what a small message
+// costs.
+func (in *inbox) idle() bool { return !in.busy.Load() }
+
+// idleLocked reports whether the next message to arrive is the next one of its tag, and
+// nobody waits for another.
+func (in *inbox) idleLocked() bool {
+	return len(in.queue) == 0 && len(in.asked) == 0 && in.filling == nil && in.stuck == nil && !in.over
 }
 
 var errCut = errors.New("receive was cancelled")
@@ -96,7 +114,7 @@ func (in *inbox) place(life context.Context, l label) (*reception, error) {
 
 func (in *inbox) tryPlace(l label) (*reception, bool) {
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	if q := in.asked[int(l.tag)]; q != nil {
 		delete(in.asked, q.tag)
 		in.filling, in.stuck = q, nil
@@ -153,7 +171,7 @@ func (in *inbox) fill(r io.Reader, q *reception, l label) error {
 // filled ends the filling of q and reports whether it was cut.
 func (in *inbox) filled(q *reception) (cut bool) {
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	in.filling = nil
 	if q.cut {
 		in.conn.SetReadDeadline(noDeadline)
@@ -174,7 +192,7 @@ func (in *inbox) store(r io.Reader, l label) error {
 		return noEOF(err)
 	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	tag := int(l.tag)
 	q := in.asked[tag]
 	if q == nil {
@@ -201,7 +219,7 @@ func (q *reception) open(data []byte) error {
 func (in *inbox) ask(tag int, data []byte) *reception {
 	q := &reception{tag: tag, data: data, done: make(chan error, 1)}
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	l, queued := in.nextLocked(tag)
 	switch {
 	case queued:
@@ -247,7 +265,7 @@ func (in *inbox) wake() {
 // the result is on its channel, which the caller then waits for.
 func (in *inbox) withdraw(q *reception) {
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	switch {
 	case in.asked[q.tag] == q:
 		delete(in.asked, q.tag)
@@ -261,7 +279,7 @@ func (in *inbox) withdraw(q *reception) {
 // finish says that no more messages will come.
 func (in *inbox) finish() {
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	in.over = true
 	for tag, q := range in.asked {
 		delete(in.asked, tag)

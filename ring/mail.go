@@ -38,15 +38,14 @@ func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) (done 
 }
 
 func (c *comm) mayMail(ctx context.Context, peer, tag int) bool {
-	return peer >= 0 && peer < c.Size() && peer != c.rank && tag >= 0 && tag <= maxTag &&
-		c.life.Err() == nil && ctx.Err() == nil
+	return peer >= 0 && peer < c.Size() && peer != c.rank && tag >= 0 && tag <= maxTag && ctx.Err() == nil
 }
 
 // recvAtOnce receives a message by reading the pipe itself: when no other one is to
 // be had from that peer, none is waited for, and the one that comes, within a
 // moment, is the one wanted. When it reports false it has read nothing.
 func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done bool, err error) {
-	if !c.mayMail(ctx, src, tag) {
+	if c.life.Err() != nil || !c.mayMail(ctx, src, tag) {
 		return false, nil
 	}
 	in := &c.peers[src].in
@@ -118,18 +117,13 @@ func (in *inbox) pass(p *pipeReader) {
 	}
 }
 
-// idle reports whether the next message from the pipe is the next one of its tag,
-// and nobody waits for another.
-func (in *inbox) idle() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return len(in.queue) == 0 && len(in.asked) == 0 && in.filling == nil && in.stuck == nil && !in.over
-}
-
 // wanted reports whether someone waits for a message.
 func (in *inbox) wanted() bool {
+	if in.idle() {
+		return false
+	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	defer in.unlock()
 	return len(in.asked) > 0
 }
 
