@@ -97,6 +97,7 @@ func TestRankThatLeaves(t *testing.T) {
 	t.Parallel()
 	for how, says := range map[string]string{"close": "has left the group", "exit": "died or cannot be reached"} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			eachWay(t, func(t *testing.T, way string) {
 				ranks := startTold(t, 3, way)
 				all(t, ranks, "sum 10")
@@ -182,6 +183,7 @@ func TestCallsThatDiffer(t *testing.T) {
 		"barrier":   {"barrier", "split", "barrier #2", "split #2"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			eachWay(t, func(t *testing.T, way string) {
 				ranks := startTold(t, 3, way)
 				all(t, ranks, "sum 10")

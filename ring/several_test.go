@@ -89,6 +89,7 @@ func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 	t.Parallel()
 	for name, stays := range map[string]bool{"it stays stopped": true, "it goes on": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			eachWay(t, func(t *testing.T, way string) {
 				timeout := map[bool]string{true: "4s", false: "1m"}[stays]
 				ranks := startTold(t, 3, way, env.Timeout+"="+timeout)
@@ -137,8 +138,9 @@ func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 // of them name it.
 func TestStoppedAmongSplits(t *testing.T) {
 	t.Parallel()
-	for round := range 4 {
+	for round := range 2 {
 		t.Run(fmt.Sprint("round ", round), func(t *testing.T) {
+			t.Parallel()
 			eachWay(t, func(t *testing.T, way string) {
 				ranks := startTold(t, 3, way, env.Timeout+"=1s")
 				for _, p := range ranks {
