@@ -3,7 +3,7 @@
 // that 1 is as fast and more is faster. A second table holds large operations on
 // two cores against themselves on one.
 //
-//	go run ./benchmarks/kernels [-rounds 9] [-only WORD] [-write docs/performance.md]
+//	go run ./benchmarks/kernels [-rounds 9] [-only EXPRESSION] [-write docs/performance.md]
 //
 // Both run on one thread and by turns. What counts is processor time, and in each
 // round the fastest of eight batches of calls, as others may use the machine;
@@ -19,6 +19,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,20 +33,24 @@ import (
 
 func main() {
 	rounds := flag.Int("rounds", 9, "how often each row is measured")
-	only := flag.String("only", "", "measure only the rows whose name has this word in it")
+	only := flag.String("only", "", "measure only the rows whose name and size match this regular expression")
 	document := flag.String("write", "", "file to write the table into, between its markers")
 	flag.Parse()
 	if flag.NArg() != 0 || *rounds < 1 {
 		fmt.Fprintln(os.Stderr, "kernels: want -rounds of 1 or more and no arguments")
 		os.Exit(2)
 	}
-	if err := run(*rounds, *only, *document); err != nil {
+	expression, err := regexp.Compile(*only)
+	if err == nil {
+		err = run(*rounds, expression, *document)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernels:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, only, document string) error {
+func run(rounds int, only *regexp.Regexp, document string) error {
 	runtime.GOMAXPROCS(1)
 	level, err := kernel.Active()
 	if err != nil {
@@ -67,7 +72,7 @@ func run(rounds int, only, document string) error {
 	header(w, "ours", "reference")
 	lists := lists{}
 	for _, c := range cases() {
-		if !c.matches(only) {
+		if !only.MatchString(c.label()) {
 			continue
 		}
 		if err := c.measure(ref, arrays, rounds, lists, w); err != nil {
@@ -78,7 +83,7 @@ func run(rounds int, only, document string) error {
 	fmt.Fprintf(w, "\nThe same on two cores, by the clock on the wall; ~ where other programs used more than a tenth of the machine.\n\n")
 	header(w, "two cores", "one core")
 	for _, c := range onTwoCores() {
-		if c.matches(only) && runtime.NumCPU() > 1 {
+		if only.MatchString(c.label()) && runtime.NumCPU() > 1 {
 			c.measureCores(arrays, rounds, w)
 		}
 	}
@@ -95,8 +100,8 @@ func header(w io.Writer, ours, theirs string) {
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|")
 }
 
-// matches finds a word in the name or the size.
-func (c *workload) matches(word string) bool { return strings.Contains(c.name+" "+c.size, word) }
+// label is what expressions are matched with.
+func (c *workload) label() string { return c.name + " " + c.size }
 
 // measure times one row and writes it.
 func (c *workload) measure(ref *reference, a *arena, rounds int, lists lists, w io.Writer) error {

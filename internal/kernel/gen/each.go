@@ -12,7 +12,14 @@ import (
 type writer struct {
 	element
 	vector
-	kept map[uint64]VecVirtual // constants in registers throughout
+	kept   map[uint64]VecVirtual // constants in registers throughout
+	labels int
+}
+
+// label is a new one.
+func (w *writer) label(name string) string {
+	w.labels++
+	return fmt.Sprintf("%s%d", name, w.labels)
 }
 
 // body computes one vector from as many as there are operands, which it may
@@ -30,7 +37,7 @@ func each(e element, v vector, name, doc string, operands, many int, keep []floa
 	TEXT(full, NOSPLIT, fmt.Sprintf("func(n int, %s)", arguments))
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s writes %s of n elements to z, which may be an operand.", full, doc))
-	w := &writer{e, v, map[uint64]VecVirtual{}}
+	w := &writer{element: e, vector: v, kept: map[uint64]VecVirtual{}}
 	n := Load(Param("n"), GP64())
 	pointers := []Register{Load(Param("z"), GP64()), Load(Param("x"), GP64())}
 	if operands == 2 {
@@ -178,6 +185,8 @@ const (
 	isLess       = 17
 	isNotAtLeast = 25 // less or not a number
 	isGreater    = 30
+
+	isNoLessUnsigned = 5 // of integers
 )
 
 // timesPlus makes r·x + c of r.
@@ -195,6 +204,11 @@ func (w *writer) polynomial(x VecVirtual, c []float64) VecVirtual {
 	if len(c) < 7 {
 		return w.horner(x, c)
 	}
+	return w.polynomialOf(x, w.do2(w.mul, x, x), c)
+}
+
+// polynomialOf is a long polynomial in x, whose square is known.
+func (w *writer) polynomialOf(x, square VecVirtual, c []float64) VecVirtual {
 	var even, odd []float64
 	for i, v := range c {
 		if i%2 == 0 {
@@ -203,7 +217,6 @@ func (w *writer) polynomial(x VecVirtual, c []float64) VecVirtual {
 			odd = append(odd, v)
 		}
 	}
-	square := w.do2(w.mul, x, x)
 	r := w.horner(square, odd)
 	w.fma213(w.horner(square, even), x, r)
 	return r

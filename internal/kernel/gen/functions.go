@@ -35,8 +35,10 @@ var (
 	tanhSmall64 = []float64{-0.33333333333333326, 0.1333333333333181, -0.05396825396723952, 0.021869488502222516, -0.00886323486332283,
 		0.003592119676404718, -0.0014557641864198524, 0.000589622743437037, -0.00023751451603036257, 9.249332425451543e-05,
 		-3.1183393886452754e-05, 6.505898987280764e-06}
-	// (log((1+s)/(1-s)) - 2s)/s³ in s² for (1+s)/(1-s) from 1/√2 to √2; errors 2e-9 and 3e-18.
-	log32 = []float64{0.6666677594184875, 0.39977699518203735, 0.2986763119697571}
+	// (log(1+f)-f+f²/2)/f³ for 1+f from 1/√2 to √2; relative error of log 6e-9.
+	log32 = []float64{0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122,
+		0.14201758801937103, -0.13160185515880585, 0.12761570513248444, -0.0763448178768158}
+	// (log((1+s)/(1-s)) - 2s)/s³ in s² for (1+s)/(1-s) from 1/√2 to √2; error 3e-18.
 	log64 = []float64{0.6666666666666735, 0.39999999999410524, 0.2857142874332776, 0.22222198471443316, 0.18183569920040987,
 		0.15313899568443715, 0.14797537139842387}
 )
@@ -48,7 +50,7 @@ func functions() {
 		each(double, v, "Exp", "e to the power x, within 2 units in the last place,", 1, 1, keepers(v, 1, exp64), (*writer).expBody)
 		for _, e := range []element{single, double} {
 			c := e.coefficients()
-			each(e, v, "Log", "the natural logarithm, within 1 unit in the last place,", 1, 1, keepers(v, 1, c.log), (*writer).log)
+			each(e, v, "Log", "the natural logarithm, within 1 unit in the last place,", 1, 1, keepers(v, 1, c.log, e.logParts()), (*writer).log)
 			each(e, v, "Erf", "the error function, within 2 units in the last place,", 1, 1, keepers(v, 1, c.erfSmall, c.erfLarge), (*writer).erf)
 			each(e, v, "Gelu", "x/2 · (1 + erf(x/√2)), with the error function of Erf,", 1, 1, keepers(v, 1, c.erfSmall, c.erfLarge), (*writer).gelu)
 			each(e, v, "Tanh", "the hyperbolic tangent, within 2 units in the last place,", 1, 1, keepers(v, 1, c.tanhSmall, c.exp), (*writer).tanh)
@@ -180,13 +182,32 @@ func (w *writer) gelu(x []VecVirtual) VecVirtual {
 	return w.do2(w.mul, w.do2(w.mul, x[0], w.number(0.5)), w.do2(w.add, e, w.number(1)))
 }
 
-// log takes x apart into 2^n·(1+f) with 1+f from 1/√2 to √2. With s = f/(2+f),
-// log(1+f) is f - f²/2 + s·(f²/2 + s²·P(s²)).
+// log takes x apart into 2^n·(1+f) with 1+f from 1/√2 to √2. Vectors with an element
+// that is not positive, finite and in the normal range are computed a second time.
 func (w *writer) log(x []VecVirtual) VecVirtual {
 	n, f := w.takenApart(x[0])
-	high, low := 0.693138122558594, 9.058000614e-06
-	if w.size == 8 {
-		high, low = 0.6931471803691238, 1.9082149292705877e-10
+	r := w.logOf(n, f)
+	done := w.label("ordinary")
+	w.jumpIfOrdinary(x[0], done)
+	w.move(w.logOfAny(x[0]), r)
+	Label(done)
+	return r
+}
+
+// logOf is n·ln(2) + log(1+f). For float32 log(1+f) is f - f²/2 + f³·P(f). For float64,
+// where P were too long, it is f - f²/2 + s·(f²/2 + s²·P(s²)) with s = f/(2+f). What
+// multiplies n comes in two parts, of which the first is exact.
+func (w *writer) logOf(n, f VecVirtual) VecVirtual {
+	parts := w.logParts()
+	high, low := parts[0], parts[1]
+	if w.size == 4 {
+		square := w.do2(w.mul, f, f)
+		p := w.do2(w.mul, w.do2(w.mul, f, square), w.polynomialOf(f, square, w.coefficients().log))
+		w.fma(w.number(low), n, p)
+		w.fnma(w.number(0.5), square, p)
+		r := w.do2(w.add, f, p)
+		w.fma(w.number(high), n, r)
+		return r
 	}
 	s := w.do2(w.div, f, w.do2(w.add, f, w.number(2)))
 	z := w.do2(w.mul, s, s)
@@ -196,33 +217,77 @@ func (w *writer) log(x []VecVirtual) VecVirtual {
 	w.fma(w.number(low), n, p)
 	r := w.do2(w.sub, f, w.do2(w.sub, square, p))
 	w.fma(w.number(high), n, r)
-	zero := w.pattern(0)
-	r = w.where(isEqual, x[0], w.number(math.Inf(1)), x[0], r)
-	r = w.where(isEqual, x[0], zero, w.number(math.Inf(-1)), r)
-	return w.where(isNotAtLeast, x[0], zero, w.pattern(w.bits(math.NaN())), r)
+	return r
 }
 
-// takenApart is n and f of log. Numbers below the normal range are made greater
-// first.
-func (w *writer) takenApart(x VecVirtual) (n, f VecVirtual) {
-	least, up, exponent := math.Ldexp(1, -126), 25.0, uint64(0xff800000)
+// logParts are ln(2) in two parts, and what else every vector needs.
+func (e element) logParts() []float64 {
+	if e.size == 4 {
+		return []float64{0.693138122558594, 9.058000614e-06, 0.5, math.Sqrt2 / 2, math.Ldexp(1, -126)}
+	}
+	return []float64{0.6931471803691238, 1.9082149292705877e-10, 0.5, math.Sqrt2 / 2, math.Ldexp(1, -1022)}
+}
+
+// logOfAny makes numbers below the normal range greater first.
+func (w *writer) logOfAny(x VecVirtual) VecVirtual {
+	least, up := math.Ldexp(1, -126), 25.0
 	if w.size == 8 {
-		least, up, exponent = math.Ldexp(1, -1022), 54, 0xfff0000000000000
+		least, up = math.Ldexp(1, -1022), 54
 	}
 	x1 := w.where(isLess, x, w.number(least), w.do2(w.mul, x, w.number(math.Exp2(up))), x)
 	down := w.where(isLess, x, w.number(least), w.number(-up), w.pattern(0))
+	n, f := w.takenApart(x1)
+	r := w.logOf(w.do2(w.add, n, down), f)
+	zero := w.pattern(0)
+	r = w.where(isEqual, x, w.number(math.Inf(1)), x, r)
+	r = w.where(isEqual, x, zero, w.number(math.Inf(-1)), r)
+	return w.where(isNotAtLeast, x, zero, w.pattern(w.bits(math.NaN())), r)
+}
+
+// takenApart is n and f of log, of numbers in the normal range.
+func (w *writer) takenApart(x VecVirtual) (n, f VecVirtual) {
+	exponent := uint64(0xff800000)
+	if w.size == 8 {
+		exponent = 0xfff0000000000000
+	}
 	from, rest, m := w.new(), w.new(), w.new()
 	root := w.pattern(w.bits(math.Sqrt2 / 2))
 	if w.size == 4 {
-		VPSUBD(root, x1, from)
+		VPSUBD(root, x, from)
 		w.integer(VPANDD, VPAND, w.pattern(exponent), from, rest)
-		VPSUBD(rest, x1, m)
+		VPSUBD(rest, x, m)
 	} else {
-		VPSUBQ(root, x1, from)
+		VPSUBQ(root, x, from)
 		w.integer(VPANDQ, VPAND, w.pattern(exponent), from, rest)
-		VPSUBQ(rest, x1, m)
+		VPSUBQ(rest, x, m)
 	}
-	return w.do2(w.add, w.exponents(from), down), w.do2(w.sub, m, w.number(1))
+	return w.exponents(from), w.do2(w.sub, m, w.number(1))
+}
+
+// jumpIfOrdinary jumps if all elements are positive, finite and in the normal range, whose
+// bits lie between those of the least such number and of infinity.
+func (w *writer) jumpIfOrdinary(x VecVirtual, label string) {
+	least := w.bits(math.Ldexp(1, -126))
+	subtract, compareZ, greater := VPSUBD, VPCMPUD, VPCMPGTD
+	if w.size == 8 {
+		least = w.bits(math.Ldexp(1, -1022))
+		subtract, compareZ, greater = VPSUBQ, VPCMPUQ, VPCMPGTQ
+	}
+	infinity := w.bits(math.Inf(1))
+	if w.letter == "Z" {
+		above, k := w.new(), K()
+		subtract(w.pattern(least), x, above)
+		compareZ(U8(isNoLessUnsigned), w.pattern(infinity-least), above, k)
+		KORTESTW(k, k)
+		JZ(LabelRef(label))
+		return
+	}
+	below, beyond := w.new(), w.new()
+	greater(x, w.pattern(least), below)
+	greater(w.pattern(infinity-1), x, beyond)
+	VPOR(below, beyond, below)
+	VPTEST(below, below)
+	JZ(LabelRef(label))
 }
 
 // exponents are the exponents in the bits of x, as numbers.

@@ -319,7 +319,7 @@ func start(e element, v vector, name, signature, doc string) *writer {
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
 	Doc(name + " " + doc)
-	return &writer{e, v, map[uint64]VecVirtual{}}
+	return &writer{element: e, vector: v, kept: map[uint64]VecVirtual{}}
 }
 
 // giveBack ends a function that returns a float64.
