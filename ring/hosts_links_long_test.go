@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -95,6 +96,11 @@ func TestDeadInterfaceOverHosts(t *testing.T) {
 		t.Errorf("collectives and messages took %v: the dead interface was tried again", took)
 	}
 	nothingLeft(t, ranks)
+}
+
+// onNet is the address of a host in another of its networks.
+func (h hosts) onNet(net, host int) string {
+	return strings.Replace(h.address(host), "10.77", fmt.Sprint("10.", net), 1)
 }
 
 // delay joins all hosts by another network, 10.79.0.0, in which each frame takes so

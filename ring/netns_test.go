@@ -73,11 +73,6 @@ func ip(t *testing.T, args ...string) {
 // address is what the other hosts know a host by.
 func (hosts) address(host int) string { return fmt.Sprintf("10.77.0.%d", host+1) }
 
-// onNet is the address of a host in another of its networks.
-func (h hosts) onNet(net, host int) string {
-	return strings.Replace(h.address(host), "10.77", fmt.Sprint("10.", net), 1)
-}
-
 // on makes cmd run on a host.
 func (h hosts) on(host int, cmd *exec.Cmd) error {
 	path, err := exec.LookPath("ip")
