@@ -169,15 +169,15 @@ func minF64Z(n int, dst *byte, parts *[]byte, count int, from int)
 //go:noescape
 func pairF16Y(n int, dst *byte, parts *[]byte, count int, from int)
 
-// pairF16Z adds two parts in float32 n bytes, a multiple of 64, from an offset in each part on.
-//
-//go:noescape
-func pairF16Z(n int, dst *byte, parts *[]byte, count int, from int)
-
 // pairBF16Y adds two parts in float32 n bytes, a multiple of 32, from an offset in each part on.
 //
 //go:noescape
 func pairBF16Y(n int, dst *byte, parts *[]byte, count int, from int)
+
+// pairF16Z adds two parts in float32 n bytes, a multiple of 64, from an offset in each part on.
+//
+//go:noescape
+func pairF16Z(n int, dst *byte, parts *[]byte, count int, from int)
 
 // pairBF16Z adds two parts in float32 n bytes, a multiple of 64, from an offset in each part on.
 //

@@ -2313,6 +2313,65 @@ done:
 	VZEROUPPER
 	RET
 
+// func pairBF16Y(n int, dst *byte, parts *[]byte, count int, from int)
+// Requires: AVX, AVX2
+TEXT ·pairBF16Y(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         parts+16(FP), DX
+	MOVQ         from+32(FP), BX
+	MOVQ         (DX), SI
+	MOVQ         24(DX), DX
+	VBROADCASTSS s7fc00000<>+0(SB), Y0
+	VBROADCASTSS sffff0000<>+0(SB), Y1
+	VBROADCASTSS s00000001<>+0(SB), Y2
+	VBROADCASTSS s00007fff<>+0(SB), Y3
+
+step:
+	CMPQ      AX, $0x00000020
+	JLT       done
+	VMOVUPS   (SI)(BX*1), Y4
+	VMOVUPS   (DX)(BX*1), Y5
+	VPSLLD    $0x10, Y4, Y6
+	VPSLLD    $0x10, Y5, Y7
+	VANDPS    Y1, Y4, Y4
+	VANDPS    Y1, Y5, Y5
+	VADDPS    Y7, Y6, Y6
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x03, Y6, Y6, Y5
+	VBLENDVPS Y5, Y0, Y6, Y6
+	VPSRLD    $0x10, Y6, Y5
+	VANDPS    Y2, Y5, Y5
+	VPADDD    Y3, Y5, Y5
+	VPADDD    Y5, Y6, Y6
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VBLENDVPS Y5, Y0, Y4, Y4
+	VPSRLD    $0x10, Y4, Y5
+	VANDPS    Y2, Y5, Y5
+	VPADDD    Y3, Y5, Y5
+	VPADDD    Y5, Y4, Y4
+	VPSRLD    $0x10, Y6, Y6
+	VANDPS    Y1, Y4, Y4
+	VORPS     Y6, Y4, Y4
+	VMOVUPS   Y4, (CX)
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x00000020, AX
+	JMP       step
+
+done:
+	VZEROUPPER
+	RET
+
+DATA sffff0000<>+0(SB)/4, $0xffff0000
+GLOBL sffff0000<>(SB), RODATA|NOPTR, $4
+
+DATA s00000001<>+0(SB)/4, $0x00000001
+GLOBL s00000001<>(SB), RODATA|NOPTR, $4
+
+DATA s00007fff<>+0(SB)/4, $0x00007fff
+GLOBL s00007fff<>(SB), RODATA|NOPTR, $4
+
 // func pairF16Z(n int, dst *byte, parts *[]byte, count int, from int)
 // Requires: AVX, AVX512F
 TEXT ·pairF16Z(SB), NOSPLIT, $0-40
@@ -2359,132 +2418,48 @@ done:
 	VZEROUPPER
 	RET
 
-// func pairBF16Y(n int, dst *byte, parts *[]byte, count int, from int)
-// Requires: AVX, AVX2
-TEXT ·pairBF16Y(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         dst+8(FP), CX
-	MOVQ         parts+16(FP), DX
-	MOVQ         count+24(FP), BX
-	MOVQ         from+32(FP), SI
-	VBROADCASTSS s7fc00000<>+0(SB), Y0
-	VBROADCASTSS s00000001<>+0(SB), Y1
-	VBROADCASTSS s00007fff<>+0(SB), Y2
-
-step:
-	CMPQ      AX, $0x00000020
-	JLT       done
-	MOVQ      DX, DI
-	MOVQ      BX, R8
-	MOVQ      (DI), R9
-	VPMOVZXWD (R9)(SI*1), Y3
-	VPSLLD    $0x10, Y3, Y3
-	VPMOVZXWD 16(R9)(SI*1), Y4
-	VPSLLD    $0x10, Y4, Y4
-
-part:
-	DECQ      R8
-	JZ        store
-	ADDQ      $0x00000018, DI
-	MOVQ      (DI), R9
-	VPMOVZXWD (R9)(SI*1), Y5
-	VPSLLD    $0x10, Y5, Y5
-	VADDPS    Y5, Y3, Y3
-	VPMOVZXWD 16(R9)(SI*1), Y5
-	VPSLLD    $0x10, Y5, Y5
-	VADDPS    Y5, Y4, Y4
-	JMP       part
-
-store:
-	VCMPPS       $0x03, Y3, Y3, Y5
-	VBLENDVPS    Y5, Y0, Y3, Y3
-	VPSRLD       $0x10, Y3, Y5
-	VANDPS       Y1, Y5, Y5
-	VPADDD       Y2, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPSRLD       $0x10, Y3, Y3
-	VEXTRACTI128 $0x01, Y3, X5
-	VPACKUSDW    X5, X3, X5
-	VMOVDQU      X5, (CX)
-	VCMPPS       $0x03, Y4, Y4, Y3
-	VBLENDVPS    Y3, Y0, Y4, Y4
-	VPSRLD       $0x10, Y4, Y3
-	VANDPS       Y1, Y3, Y3
-	VPADDD       Y2, Y3, Y3
-	VPADDD       Y3, Y4, Y4
-	VPSRLD       $0x10, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X3
-	VPACKUSDW    X3, X4, X3
-	VMOVDQU      X3, 16(CX)
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000020, CX
-	SUBQ         $0x00000020, AX
-	JMP          step
-
-done:
-	VZEROUPPER
-	RET
-
-DATA s00000001<>+0(SB)/4, $0x00000001
-GLOBL s00000001<>(SB), RODATA|NOPTR, $4
-
-DATA s00007fff<>+0(SB)/4, $0x00007fff
-GLOBL s00007fff<>(SB), RODATA|NOPTR, $4
-
 // func pairBF16Z(n int, dst *byte, parts *[]byte, count int, from int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·pairBF16Z(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         dst+8(FP), CX
 	MOVQ         parts+16(FP), DX
-	MOVQ         count+24(FP), BX
-	MOVQ         from+32(FP), SI
+	MOVQ         from+32(FP), BX
+	MOVQ         (DX), SI
+	MOVQ         24(DX), DX
 	VBROADCASTSS s7fc00000<>+0(SB), Z0
-	VBROADCASTSS s00000001<>+0(SB), Z1
-	VBROADCASTSS s00007fff<>+0(SB), Z2
+	VBROADCASTSS sffff0000<>+0(SB), Z1
+	VBROADCASTSS s00000001<>+0(SB), Z2
+	VBROADCASTSS s00007fff<>+0(SB), Z3
 
 step:
-	CMPQ      AX, $0x00000040
-	JLT       done
-	MOVQ      DX, DI
-	MOVQ      BX, R8
-	MOVQ      (DI), R9
-	VPMOVZXWD (R9)(SI*1), Z3
-	VPSLLD    $0x10, Z3, Z3
-	VPMOVZXWD 32(R9)(SI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-
-part:
-	DECQ      R8
-	JZ        store
-	ADDQ      $0x00000018, DI
-	MOVQ      (DI), R9
-	VPMOVZXWD (R9)(SI*1), Z5
-	VPSLLD    $0x10, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VPMOVZXWD 32(R9)(SI*1), Z5
-	VPSLLD    $0x10, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	JMP       part
-
-store:
-	VCMPPS  $0x03, Z3, Z3, K1
-	VMOVAPS Z0, K1, Z3
-	VPSRLD  $0x10, Z3, Z5
+	CMPQ    AX, $0x00000040
+	JLT     done
+	VMOVUPS (SI)(BX*1), Z4
+	VMOVUPS (DX)(BX*1), Z5
+	VPSLLD  $0x10, Z4, Z6
+	VPSLLD  $0x10, Z5, Z7
+	VANDPS  Z1, Z4, Z4
 	VANDPS  Z1, Z5, Z5
-	VPADDD  Z2, Z5, Z5
-	VPADDD  Z5, Z3, Z3
-	VPSRLD  $0x10, Z3, Z3
-	VPMOVDW Z3, (CX)
+	VADDPS  Z7, Z6, Z6
+	VADDPS  Z5, Z4, Z4
+	VCMPPS  $0x03, Z6, Z6, K1
+	VMOVAPS Z0, K1, Z6
+	VPSRLD  $0x10, Z6, Z5
+	VANDPS  Z2, Z5, Z5
+	VPADDD  Z3, Z5, Z5
+	VPADDD  Z5, Z6, Z6
 	VCMPPS  $0x03, Z4, Z4, K1
 	VMOVAPS Z0, K1, Z4
-	VPSRLD  $0x10, Z4, Z3
-	VANDPS  Z1, Z3, Z3
-	VPADDD  Z2, Z3, Z3
-	VPADDD  Z3, Z4, Z4
-	VPSRLD  $0x10, Z4, Z4
-	VPMOVDW Z4, 32(CX)
-	ADDQ    $0x00000040, SI
+	VPSRLD  $0x10, Z4, Z5
+	VANDPS  Z2, Z5, Z5
+	VPADDD  Z3, Z5, Z5
+	VPADDD  Z5, Z4, Z4
+	VPSRLD  $0x10, Z6, Z6
+	VANDPS  Z1, Z4, Z4
+	VORPS   Z6, Z4, Z4
+	VMOVUPS Z4, (CX)
+	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000040, AX
 	JMP     step

@@ -119,41 +119,75 @@ func (f format) storeExact(v vector) func(x VecVirtual, to Mem) {
 	}
 }
 
-// pairOfHalves writes the sum of two parts of a half type: that of float32,
-// rounded again, has the same bits as that of float64, since float32 has more than
-// twice the fraction bits of both and two more.
-func pairOfHalves(v vector, f format) {
+// pairOfFloat16 writes the sum of two parts of float16: that of float32, rounded
+// again, has the same bits as that of float64, since float32 has more than twice the
+// fraction bits of both and two more.
+func pairOfFloat16(v vector) {
 	var nan VecVirtual
-	round := func(x VecVirtual, to Mem) { f.pack(x, to) }
 	kernel{
-		name: "pair" + f.name + v.letter, doc: "adds two parts in float32", accumulators: 2, bytes: v.bytes / 2,
-		begin: func(Register) {
-			nan = singles(v.whole, nan32)
-			if f.name == "BF16" {
-				round = roundedBF16(v)
-			}
-		},
-		load:    f.single,
+		name: "pairF16" + v.letter, doc: "adds two parts in float32", accumulators: 2, bytes: v.bytes / 2,
+		begin:   func(Register) { nan = singles(v.whole, nan32) },
+		load:    float16.single,
 		room:    v.whole,
 		combine: func(acc, x VecVirtual) { VADDPS(x, acc, acc) },
 		store: func(acc VecVirtual, to Mem) {
 			quiet32(acc, nan)
-			round(acc, to)
+			float16.pack(acc, to)
 		},
 	}.write()
 }
 
-// roundedBF16 rounds to nearest even: it adds half of the last bit that stays, or a
-// little less where that bit is even, and cuts.
-func roundedBF16(v vector) func(x VecVirtual, to Mem) {
+// pairOfBFloat16 writes the same for bfloat16. Elements stay where they are: those
+// with an even number are moved to the upper half of their 32 bits, those with an odd
+// one are there already, so that nothing crosses the register.
+func pairOfBFloat16(v vector) {
+	TEXT("pairBF16"+v.letter, NOSPLIT, "func(n int, dst *byte, parts *[]byte, count, from int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("pairBF16%s adds two parts in float32 n bytes, a multiple of %d, from an offset in each part on.", v.letter, v.bytes))
+	n, dst, parts := Load(Param("n"), GP64()), Load(Param("dst"), GP64()), Load(Param("parts"), GP64())
+	from, one, two := Load(Param("from"), GP64()), GP64(), GP64()
+	MOVQ(Mem{Base: parts}, one)
+	MOVQ(Mem{Base: parts, Disp: headerBytes}, two)
+	nan, upper, round := singles(v.whole, nan32), singles(v.whole, 0xffff0000), roundedBF16(v)
+	Label("step")
+	CMPQ(n, U32(v.bytes))
+	JLT(LabelRef("done"))
+	odd, other, even, otherEven := v.whole(), v.whole(), v.whole(), v.whole()
+	VMOVUPS(Mem{Base: one, Index: from, Scale: 1}, odd)
+	VMOVUPS(Mem{Base: two, Index: from, Scale: 1}, other)
+	VPSLLD(U8(16), odd, even)
+	VPSLLD(U8(16), other, otherEven)
+	VANDPS(upper, odd, odd)
+	VANDPS(upper, other, other)
+	VADDPS(otherEven, even, even)
+	VADDPS(other, odd, odd)
+	for _, x := range []VecVirtual{even, odd} {
+		quiet32(x, nan)
+		round(x)
+	}
+	VPSRLD(U8(16), even, even)
+	VANDPS(upper, odd, odd)
+	VORPS(even, odd, odd)
+	VMOVUPS(odd, Mem{Base: dst})
+	ADDQ(U32(v.bytes), from)
+	ADDQ(U32(v.bytes), dst)
+	SUBQ(U32(v.bytes), n)
+	JMP(LabelRef("step"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// roundedBF16 rounds to nearest even what is then to be cut: it adds half of the last
+// bit that stays, or a little less where that bit is even.
+func roundedBF16(v vector) func(x VecVirtual) {
 	one, almostHalf := singles(v.whole, 1), singles(v.whole, 0x7fff)
-	return func(x VecVirtual, to Mem) {
+	return func(x VecVirtual) {
 		odd := like(x)
 		VPSRLD(U8(16), x, odd)
 		VANDPS(one, odd, odd)
 		VPADDD(almostHalf, odd, odd)
 		VPADDD(odd, x, x)
-		bfloat16.pack(x, to)
 	}
 }
 

@@ -15,9 +15,9 @@ func main() {
 			extremes(v, f)
 		}
 	}
-	for _, f := range []format{float16, bfloat16} {
-		pairOfHalves(ymm, f)
-		pairOfHalves(zmm, f)
+	for _, v := range []vector{ymm, zmm} {
+		pairOfFloat16(v)
+		pairOfBFloat16(v)
 	}
 	pairOfSingles()
 	integers()
