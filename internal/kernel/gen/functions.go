@@ -46,15 +46,15 @@ var (
 // functions writes the elementwise functions that approximate.
 func functions() {
 	for _, v := range []vector{ymm, zmm} {
-		each(single, v, "Exp", "e to the power x, within 1 unit in the last place,", 1, 1, keepers(v, 1, exp32), (*writer).expBody)
-		each(double, v, "Exp", "e to the power x, within 2 units in the last place,", 1, 1, keepers(v, 1, exp64), (*writer).expBody)
+		each(single, v, "Exp", "e to the power x, within 1 unit in the last place,", 1, 1, keepers(v, 1, exp32, single.expParts()), (*writer).expBody)
+		each(double, v, "Exp", "e to the power x, within 2 units in the last place,", 1, 1, keepers(v, 1, exp64, double.expParts()), (*writer).expBody)
 		for _, e := range []element{single, double} {
 			c := e.coefficients()
 			each(e, v, "Log", "the natural logarithm, within 1 unit in the last place,", 1, 1, keepers(v, 1, c.log, e.logParts()), (*writer).log)
 			each(e, v, "Erf", "the error function, within 2 units in the last place,", 1, 1, keepers(v, 1, c.erfSmall, c.erfLarge), (*writer).erf)
 			each(e, v, "Gelu", "x/2 · (1 + erf(x/√2)), with the error function of Erf,", 1, 1, keepers(v, 1, c.erfSmall, c.erfLarge), (*writer).gelu)
-			each(e, v, "Tanh", "the hyperbolic tangent, within 2 units in the last place,", 1, 1, keepers(v, 1, c.tanhSmall, c.exp), (*writer).tanh)
-			each(e, v, "Sigmoid", "1 / (1 + exp(-x)), within 3 units in the last place, 0 below the normal range,", 1, 1, keepers(v, 1, c.exp), (*writer).sigmoid)
+			each(e, v, "Tanh", "the hyperbolic tangent, within 2 units in the last place,", 1, 1, keepers(v, 1, c.tanhSmall, c.exp, e.expParts(), []float64{math.Copysign(0, -1), 2, 0.6, 10}), (*writer).tanh)
+			each(e, v, "Sigmoid", "1 / (1 + exp(-x)), within 3 units in the last place, 0 below the normal range,", 1, 1, keepers(v, 1, c.exp, e.expParts(), []float64{math.Copysign(0, -1)}), (*writer).sigmoid)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (e element) coefficients() coefficients {
 
 // keepers are the constants that registers hold: what fits beside those at work.
 func keepers(v vector, first float64, lists ...[]float64) []float64 {
-	room := map[string]int{"Y": 5, "Z": 20}[v.letter]
+	room := map[string]int{"Y": 5, "Z": 22}[v.letter]
 	all := []float64{first}
 	for _, list := range lists {
 		all = append(all, list...)
@@ -97,10 +97,8 @@ func (w *writer) expBody(x []VecVirtual) VecVirtual {
 // exp is e to the power x within limits: 2^n·exp(r) with r = x - n·ln(2), which is
 // taken off in two parts.
 func (w *writer) exp(x VecVirtual) VecVirtual {
-	high, low, c := 0.693145751953125, 1.428606765330187e-06, w.coefficients().exp
-	if w.size == 8 {
-		high, low = 0.6931471803691238, 1.9082149292705877e-10
-	}
+	parts, c := w.expParts(), w.coefficients().exp
+	high, low := parts[0], parts[1]
 	n := w.nearest(w.do2(w.mul, x, w.number(math.Log2E)))
 	r := w.new()
 	w.move(x, r)
@@ -109,6 +107,14 @@ func (w *writer) exp(x VecVirtual) VecVirtual {
 	p := w.polynomial(r, c)
 	w.fma213(r, w.do2(w.mul, r, r), p)
 	return w.scale(w.do2(w.add, p, w.number(1)), n)
+}
+
+// expParts are ln(2) in two parts, and what else exp needs.
+func (e element) expParts() []float64 {
+	if e.size == 4 {
+		return []float64{0.693145751953125, 1.428606765330187e-06, math.Log2E}
+	}
+	return []float64{0.6931471803691238, 1.9082149292705877e-10, math.Log2E}
 }
 
 // nearest rounds to integers, ties to even.
