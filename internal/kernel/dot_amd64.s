@@ -105,10 +105,47 @@ rows4:
 	LEAQ         (R12)(DI*1), R13
 	LEAQ         (R13)(DI*1), R14
 	LEAQ         (R14)(DI*1), R15
+	TESTQ        R11, R11
+	JNZ          rows4Far
 
-rows4Columns32:
+rows4Near:
 	CMPQ        R9, $0x00000020
-	JLT         rows4Columns32Done
+	JLT         rows4One
+	VMOVUPS     (R10), Y4
+	VFMADD231PS (R12), Y0, Y4
+	VFMADD231PS (R13), Y1, Y4
+	VFMADD231PS (R14), Y2, Y4
+	VFMADD231PS (R15), Y3, Y4
+	VMOVUPS     Y4, (R10)
+	VMOVUPS     32(R10), Y4
+	VFMADD231PS 32(R12), Y0, Y4
+	VFMADD231PS 32(R13), Y1, Y4
+	VFMADD231PS 32(R14), Y2, Y4
+	VFMADD231PS 32(R15), Y3, Y4
+	VMOVUPS     Y4, 32(R10)
+	VMOVUPS     64(R10), Y4
+	VFMADD231PS 64(R12), Y0, Y4
+	VFMADD231PS 64(R13), Y1, Y4
+	VFMADD231PS 64(R14), Y2, Y4
+	VFMADD231PS 64(R15), Y3, Y4
+	VMOVUPS     Y4, 64(R10)
+	VMOVUPS     96(R10), Y4
+	VFMADD231PS 96(R12), Y0, Y4
+	VFMADD231PS 96(R13), Y1, Y4
+	VFMADD231PS 96(R14), Y2, Y4
+	VFMADD231PS 96(R15), Y3, Y4
+	VMOVUPS     Y4, 96(R10)
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	ADDQ        $0x00000080, R14
+	ADDQ        $0x00000080, R15
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000020, R9
+	JMP         rows4Near
+
+rows4Far:
+	CMPQ        R9, $0x00000020
+	JLT         rows4One
 	VMOVUPS     (R10), Y4
 	VFMADD231PS (R12), Y0, Y4
 	PREFETCHT0  (R12)(R11*1)
@@ -147,21 +184,16 @@ rows4Columns32:
 	ADDQ        $0x00000080, R15
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000020, R9
-	JMP         rows4Columns32
+	JMP         rows4Far
 
-rows4Columns32Done:
-rows4Columns8:
+rows4One:
 	CMPQ        R9, $0x00000008
-	JLT         rows4Columns8Done
+	JLT         rows4OneDone
 	VMOVUPS     (R10), Y4
 	VFMADD231PS (R12), Y0, Y4
-	PREFETCHT0  (R12)(R11*1)
 	VFMADD231PS (R13), Y1, Y4
-	PREFETCHT0  (R13)(R11*1)
 	VFMADD231PS (R14), Y2, Y4
-	PREFETCHT0  (R14)(R11*1)
 	VFMADD231PS (R15), Y3, Y4
-	PREFETCHT0  (R15)(R11*1)
 	VMOVUPS     Y4, (R10)
 	ADDQ        $0x00000020, R12
 	ADDQ        $0x00000020, R13
@@ -169,9 +201,9 @@ rows4Columns8:
 	ADDQ        $0x00000020, R15
 	ADDQ        $0x00000020, R10
 	SUBQ        $0x00000008, R9
-	JMP         rows4Columns8
+	JMP         rows4One
 
-rows4Columns8Done:
+rows4OneDone:
 	ADDQ DI, SI
 	ADDQ DI, SI
 	ADDQ DI, SI
@@ -191,9 +223,9 @@ rows1:
 	SHLQ         $0x02, R11
 	MOVQ         SI, R11
 
-rows1Columns32:
+rows1Near:
 	CMPQ        R9, $0x00000020
-	JLT         rows1Columns32Done
+	JLT         rows1One
 	VMOVUPS     (R10), Y1
 	VFMADD231PS (R11), Y0, Y1
 	VMOVUPS     Y1, (R10)
@@ -209,21 +241,20 @@ rows1Columns32:
 	ADDQ        $0x00000080, R11
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000020, R9
-	JMP         rows1Columns32
+	JMP         rows1Near
 
-rows1Columns32Done:
-rows1Columns8:
+rows1One:
 	CMPQ        R9, $0x00000008
-	JLT         rows1Columns8Done
+	JLT         rows1OneDone
 	VMOVUPS     (R10), Y1
 	VFMADD231PS (R11), Y0, Y1
 	VMOVUPS     Y1, (R10)
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R10
 	SUBQ        $0x00000008, R9
-	JMP         rows1Columns8
+	JMP         rows1One
 
-rows1Columns8Done:
+rows1OneDone:
 	ADDQ DI, SI
 	SUBQ $0x00000001, BX
 	JMP  rows1
@@ -429,10 +460,47 @@ rows4:
 	LEAQ         (R12)(DI*1), R13
 	LEAQ         (R13)(DI*1), R14
 	LEAQ         (R14)(DI*1), R15
+	TESTQ        R11, R11
+	JNZ          rows4Far
 
-rows4Columns64:
+rows4Near:
 	CMPQ        R9, $0x00000040
-	JLT         rows4Columns64Done
+	JLT         rows4One
+	VMOVUPS     (R10), Z4
+	VFMADD231PS (R12), Z0, Z4
+	VFMADD231PS (R13), Z1, Z4
+	VFMADD231PS (R14), Z2, Z4
+	VFMADD231PS (R15), Z3, Z4
+	VMOVUPS     Z4, (R10)
+	VMOVUPS     64(R10), Z4
+	VFMADD231PS 64(R12), Z0, Z4
+	VFMADD231PS 64(R13), Z1, Z4
+	VFMADD231PS 64(R14), Z2, Z4
+	VFMADD231PS 64(R15), Z3, Z4
+	VMOVUPS     Z4, 64(R10)
+	VMOVUPS     128(R10), Z4
+	VFMADD231PS 128(R12), Z0, Z4
+	VFMADD231PS 128(R13), Z1, Z4
+	VFMADD231PS 128(R14), Z2, Z4
+	VFMADD231PS 128(R15), Z3, Z4
+	VMOVUPS     Z4, 128(R10)
+	VMOVUPS     192(R10), Z4
+	VFMADD231PS 192(R12), Z0, Z4
+	VFMADD231PS 192(R13), Z1, Z4
+	VFMADD231PS 192(R14), Z2, Z4
+	VFMADD231PS 192(R15), Z3, Z4
+	VMOVUPS     Z4, 192(R10)
+	ADDQ        $0x00000100, R12
+	ADDQ        $0x00000100, R13
+	ADDQ        $0x00000100, R14
+	ADDQ        $0x00000100, R15
+	ADDQ        $0x00000100, R10
+	SUBQ        $0x00000040, R9
+	JMP         rows4Near
+
+rows4Far:
+	CMPQ        R9, $0x00000040
+	JLT         rows4One
 	VMOVUPS     (R10), Z4
 	VFMADD231PS (R12), Z0, Z4
 	PREFETCHT0  (R12)(R11*1)
@@ -479,21 +547,16 @@ rows4Columns64:
 	ADDQ        $0x00000100, R15
 	ADDQ        $0x00000100, R10
 	SUBQ        $0x00000040, R9
-	JMP         rows4Columns64
+	JMP         rows4Far
 
-rows4Columns64Done:
-rows4Columns16:
+rows4One:
 	CMPQ        R9, $0x00000010
-	JLT         rows4Columns16Done
+	JLT         rows4OneDone
 	VMOVUPS     (R10), Z4
 	VFMADD231PS (R12), Z0, Z4
-	PREFETCHT0  (R12)(R11*1)
 	VFMADD231PS (R13), Z1, Z4
-	PREFETCHT0  (R13)(R11*1)
 	VFMADD231PS (R14), Z2, Z4
-	PREFETCHT0  (R14)(R11*1)
 	VFMADD231PS (R15), Z3, Z4
-	PREFETCHT0  (R15)(R11*1)
 	VMOVUPS     Z4, (R10)
 	ADDQ        $0x00000040, R12
 	ADDQ        $0x00000040, R13
@@ -501,9 +564,9 @@ rows4Columns16:
 	ADDQ        $0x00000040, R15
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000010, R9
-	JMP         rows4Columns16
+	JMP         rows4One
 
-rows4Columns16Done:
+rows4OneDone:
 	ADDQ DI, SI
 	ADDQ DI, SI
 	ADDQ DI, SI
@@ -523,9 +586,9 @@ rows1:
 	SHLQ         $0x02, R11
 	MOVQ         SI, R11
 
-rows1Columns64:
+rows1Near:
 	CMPQ        R9, $0x00000040
-	JLT         rows1Columns64Done
+	JLT         rows1One
 	VMOVUPS     (R10), Z1
 	VFMADD231PS (R11), Z0, Z1
 	VMOVUPS     Z1, (R10)
@@ -541,21 +604,20 @@ rows1Columns64:
 	ADDQ        $0x00000100, R11
 	ADDQ        $0x00000100, R10
 	SUBQ        $0x00000040, R9
-	JMP         rows1Columns64
+	JMP         rows1Near
 
-rows1Columns64Done:
-rows1Columns16:
+rows1One:
 	CMPQ        R9, $0x00000010
-	JLT         rows1Columns16Done
+	JLT         rows1OneDone
 	VMOVUPS     (R10), Z1
 	VFMADD231PS (R11), Z0, Z1
 	VMOVUPS     Z1, (R10)
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000010, R9
-	JMP         rows1Columns16
+	JMP         rows1One
 
-rows1Columns16Done:
+rows1OneDone:
 	ADDQ DI, SI
 	SUBQ $0x00000001, BX
 	JMP  rows1
@@ -663,10 +725,47 @@ rows4:
 	LEAQ         (R12)(DI*1), R13
 	LEAQ         (R13)(DI*1), R14
 	LEAQ         (R14)(DI*1), R15
+	TESTQ        R11, R11
+	JNZ          rows4Far
 
-rows4Columns16:
+rows4Near:
 	CMPQ        R9, $0x00000010
-	JLT         rows4Columns16Done
+	JLT         rows4One
+	VMOVUPS     (R10), Y4
+	VFMADD231PD (R12), Y0, Y4
+	VFMADD231PD (R13), Y1, Y4
+	VFMADD231PD (R14), Y2, Y4
+	VFMADD231PD (R15), Y3, Y4
+	VMOVUPS     Y4, (R10)
+	VMOVUPS     32(R10), Y4
+	VFMADD231PD 32(R12), Y0, Y4
+	VFMADD231PD 32(R13), Y1, Y4
+	VFMADD231PD 32(R14), Y2, Y4
+	VFMADD231PD 32(R15), Y3, Y4
+	VMOVUPS     Y4, 32(R10)
+	VMOVUPS     64(R10), Y4
+	VFMADD231PD 64(R12), Y0, Y4
+	VFMADD231PD 64(R13), Y1, Y4
+	VFMADD231PD 64(R14), Y2, Y4
+	VFMADD231PD 64(R15), Y3, Y4
+	VMOVUPS     Y4, 64(R10)
+	VMOVUPS     96(R10), Y4
+	VFMADD231PD 96(R12), Y0, Y4
+	VFMADD231PD 96(R13), Y1, Y4
+	VFMADD231PD 96(R14), Y2, Y4
+	VFMADD231PD 96(R15), Y3, Y4
+	VMOVUPS     Y4, 96(R10)
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	ADDQ        $0x00000080, R14
+	ADDQ        $0x00000080, R15
+	ADDQ        $0x00000080, R10
+	SUBQ        $0x00000010, R9
+	JMP         rows4Near
+
+rows4Far:
+	CMPQ        R9, $0x00000010
+	JLT         rows4One
 	VMOVUPS     (R10), Y4
 	VFMADD231PD (R12), Y0, Y4
 	PREFETCHT0  (R12)(R11*1)
@@ -705,21 +804,16 @@ rows4Columns16:
 	ADDQ        $0x00000080, R15
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000010, R9
-	JMP         rows4Columns16
+	JMP         rows4Far
 
-rows4Columns16Done:
-rows4Columns4:
+rows4One:
 	CMPQ        R9, $0x00000004
-	JLT         rows4Columns4Done
+	JLT         rows4OneDone
 	VMOVUPS     (R10), Y4
 	VFMADD231PD (R12), Y0, Y4
-	PREFETCHT0  (R12)(R11*1)
 	VFMADD231PD (R13), Y1, Y4
-	PREFETCHT0  (R13)(R11*1)
 	VFMADD231PD (R14), Y2, Y4
-	PREFETCHT0  (R14)(R11*1)
 	VFMADD231PD (R15), Y3, Y4
-	PREFETCHT0  (R15)(R11*1)
 	VMOVUPS     Y4, (R10)
 	ADDQ        $0x00000020, R12
 	ADDQ        $0x00000020, R13
@@ -727,9 +821,9 @@ rows4Columns4:
 	ADDQ        $0x00000020, R15
 	ADDQ        $0x00000020, R10
 	SUBQ        $0x00000004, R9
-	JMP         rows4Columns4
+	JMP         rows4One
 
-rows4Columns4Done:
+rows4OneDone:
 	ADDQ DI, SI
 	ADDQ DI, SI
 	ADDQ DI, SI
@@ -749,9 +843,9 @@ rows1:
 	SHLQ         $0x03, R11
 	MOVQ         SI, R11
 
-rows1Columns16:
+rows1Near:
 	CMPQ        R9, $0x00000010
-	JLT         rows1Columns16Done
+	JLT         rows1One
 	VMOVUPS     (R10), Y1
 	VFMADD231PD (R11), Y0, Y1
 	VMOVUPS     Y1, (R10)
@@ -767,21 +861,20 @@ rows1Columns16:
 	ADDQ        $0x00000080, R11
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000010, R9
-	JMP         rows1Columns16
+	JMP         rows1Near
 
-rows1Columns16Done:
-rows1Columns4:
+rows1One:
 	CMPQ        R9, $0x00000004
-	JLT         rows1Columns4Done
+	JLT         rows1OneDone
 	VMOVUPS     (R10), Y1
 	VFMADD231PD (R11), Y0, Y1
 	VMOVUPS     Y1, (R10)
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R10
 	SUBQ        $0x00000004, R9
-	JMP         rows1Columns4
+	JMP         rows1One
 
-rows1Columns4Done:
+rows1OneDone:
 	ADDQ DI, SI
 	SUBQ $0x00000001, BX
 	JMP  rows1
@@ -977,10 +1070,47 @@ rows4:
 	LEAQ         (R12)(DI*1), R13
 	LEAQ         (R13)(DI*1), R14
 	LEAQ         (R14)(DI*1), R15
+	TESTQ        R11, R11
+	JNZ          rows4Far
 
-rows4Columns32:
+rows4Near:
 	CMPQ        R9, $0x00000020
-	JLT         rows4Columns32Done
+	JLT         rows4One
+	VMOVUPS     (R10), Z4
+	VFMADD231PD (R12), Z0, Z4
+	VFMADD231PD (R13), Z1, Z4
+	VFMADD231PD (R14), Z2, Z4
+	VFMADD231PD (R15), Z3, Z4
+	VMOVUPS     Z4, (R10)
+	VMOVUPS     64(R10), Z4
+	VFMADD231PD 64(R12), Z0, Z4
+	VFMADD231PD 64(R13), Z1, Z4
+	VFMADD231PD 64(R14), Z2, Z4
+	VFMADD231PD 64(R15), Z3, Z4
+	VMOVUPS     Z4, 64(R10)
+	VMOVUPS     128(R10), Z4
+	VFMADD231PD 128(R12), Z0, Z4
+	VFMADD231PD 128(R13), Z1, Z4
+	VFMADD231PD 128(R14), Z2, Z4
+	VFMADD231PD 128(R15), Z3, Z4
+	VMOVUPS     Z4, 128(R10)
+	VMOVUPS     192(R10), Z4
+	VFMADD231PD 192(R12), Z0, Z4
+	VFMADD231PD 192(R13), Z1, Z4
+	VFMADD231PD 192(R14), Z2, Z4
+	VFMADD231PD 192(R15), Z3, Z4
+	VMOVUPS     Z4, 192(R10)
+	ADDQ        $0x00000100, R12
+	ADDQ        $0x00000100, R13
+	ADDQ        $0x00000100, R14
+	ADDQ        $0x00000100, R15
+	ADDQ        $0x00000100, R10
+	SUBQ        $0x00000020, R9
+	JMP         rows4Near
+
+rows4Far:
+	CMPQ        R9, $0x00000020
+	JLT         rows4One
 	VMOVUPS     (R10), Z4
 	VFMADD231PD (R12), Z0, Z4
 	PREFETCHT0  (R12)(R11*1)
@@ -1027,21 +1157,16 @@ rows4Columns32:
 	ADDQ        $0x00000100, R15
 	ADDQ        $0x00000100, R10
 	SUBQ        $0x00000020, R9
-	JMP         rows4Columns32
+	JMP         rows4Far
 
-rows4Columns32Done:
-rows4Columns8:
+rows4One:
 	CMPQ        R9, $0x00000008
-	JLT         rows4Columns8Done
+	JLT         rows4OneDone
 	VMOVUPS     (R10), Z4
 	VFMADD231PD (R12), Z0, Z4
-	PREFETCHT0  (R12)(R11*1)
 	VFMADD231PD (R13), Z1, Z4
-	PREFETCHT0  (R13)(R11*1)
 	VFMADD231PD (R14), Z2, Z4
-	PREFETCHT0  (R14)(R11*1)
 	VFMADD231PD (R15), Z3, Z4
-	PREFETCHT0  (R15)(R11*1)
 	VMOVUPS     Z4, (R10)
 	ADDQ        $0x00000040, R12
 	ADDQ        $0x00000040, R13
@@ -1049,9 +1174,9 @@ rows4Columns8:
 	ADDQ        $0x00000040, R15
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000008, R9
-	JMP         rows4Columns8
+	JMP         rows4One
 
-rows4Columns8Done:
+rows4OneDone:
 	ADDQ DI, SI
 	ADDQ DI, SI
 	ADDQ DI, SI
@@ -1071,9 +1196,9 @@ rows1:
 	SHLQ         $0x03, R11
 	MOVQ         SI, R11
 
-rows1Columns32:
+rows1Near:
 	CMPQ        R9, $0x00000020
-	JLT         rows1Columns32Done
+	JLT         rows1One
 	VMOVUPS     (R10), Z1
 	VFMADD231PD (R11), Z0, Z1
 	VMOVUPS     Z1, (R10)
@@ -1089,21 +1214,20 @@ rows1Columns32:
 	ADDQ        $0x00000100, R11
 	ADDQ        $0x00000100, R10
 	SUBQ        $0x00000020, R9
-	JMP         rows1Columns32
+	JMP         rows1Near
 
-rows1Columns32Done:
-rows1Columns8:
+rows1One:
 	CMPQ        R9, $0x00000008
-	JLT         rows1Columns8Done
+	JLT         rows1OneDone
 	VMOVUPS     (R10), Z1
 	VFMADD231PD (R11), Z0, Z1
 	VMOVUPS     Z1, (R10)
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R10
 	SUBQ        $0x00000008, R9
-	JMP         rows1Columns8
+	JMP         rows1One
 
-rows1Columns8Done:
+rows1OneDone:
 	ADDQ DI, SI
 	SUBQ $0x00000001, BX
 	JMP  rows1

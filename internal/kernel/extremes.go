@@ -10,7 +10,7 @@ import (
 // there is a NaN, and of columns.
 type extremes[T float] struct {
 	max, min       func(n int, x *T) (r T, nan bool)
-	maxCol, minCol func(n, rows int, x *T, stride int, acc *T, ahead int)
+	maxCol, minCol func(n, rows int, x *T, stride int, acc *T, ahead int) (nan bool)
 	vector         int // columns are a multiple of this
 }
 
@@ -63,8 +63,9 @@ func minFloatColumns[T float](acc []T, x []T, at, n, stride int) {
 	extremeColumns(e.vector, e.minCol, minColumns[T], acc, x, at, n, stride)
 }
 
-// extremeColumns is by f, where a level has it, on all processors.
-func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, acc *T, ahead int), portable func(acc, x []T, at, n, stride int), acc, x []T, at, n, stride int) {
+// extremeColumns is by f, where a level has it, on all processors. Where there is a NaN the
+// portable function begins anew.
+func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, acc *T, ahead int) bool, portable func(acc, x []T, at, n, stride int), acc, x []T, at, n, stride int) {
 	full := 0
 	if f != nil {
 		full = len(acc) / vector * vector
@@ -72,13 +73,16 @@ func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, a
 	if full > 0 {
 		_ = x[at+(n-1)*stride+full-1]
 		copy(acc[:full], x[at:])
+		nan := false
 		if !isShared(n, full*sizeOf[T]()) {
-			if n > 1 {
-				f(full, n-1, &x[at+stride], stride, &acc[0], aheadOf[T](n, stride))
-			}
+			nan = f(full, n, &x[at], stride, &acc[0], aheadOf[T](n, stride))
 		} else {
 			parts := extremeParts[T]{f: f, acc: acc[:full]}
 			shares(n, full*sizeOf[T](), func(from, to int) { parts.take(x[at+from*stride:], to-from, stride) })
+			nan = parts.nan
+		}
+		if nan {
+			full = 0
 		}
 	}
 	portable(acc[full:], x, at+full, n, stride)
@@ -86,15 +90,17 @@ func extremeColumns[T float](vector int, f func(n, rows int, x *T, stride int, a
 
 // extremeParts joins what the processors find, in any order.
 type extremeParts[T float] struct {
-	f     func(n, rows int, x *T, stride int, acc *T, ahead int)
+	f     func(n, rows int, x *T, stride int, acc *T, ahead int) bool
 	mutex sync.Mutex
 	acc   []T
+	nan   bool // found by any
 }
 
 func (p *extremeParts[T]) take(x []T, rows, stride int) {
 	own := slices.Clone(x[:len(p.acc)])
-	p.f(len(own), rows, &x[0], stride, &own[0], aheadOf[T](rows, stride))
+	nan := p.f(len(own), rows, &x[0], stride, &own[0], aheadOf[T](rows, stride))
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	p.nan = p.nan || nan
 	p.f(len(own), 1, &own[0], 0, &p.acc[0], 0)
 }

@@ -24,20 +24,20 @@ func sSumColumnsY(n int, rows int, x *float32, stride int, acc *float64, ahead i
 //go:noescape
 func sMaxOfY(n int, x *float32) (r float32, nan bool)
 
-// sMaxColumnsY takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
+// sMaxColumnsY takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func sMaxColumnsY(n int, rows int, x *float32, stride int, acc *float32, ahead int)
+func sMaxColumnsY(n int, rows int, x *float32, stride int, acc *float32, ahead int) (nan bool)
 
 // sMinOfY is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
 //go:noescape
 func sMinOfY(n int, x *float32) (r float32, nan bool)
 
-// sMinColumnsY takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
+// sMinColumnsY takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func sMinColumnsY(n int, rows int, x *float32, stride int, acc *float32, ahead int)
+func sMinColumnsY(n int, rows int, x *float32, stride int, acc *float32, ahead int) (nan bool)
 
 // dSumY is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.
 //
@@ -59,20 +59,20 @@ func dSumColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead i
 //go:noescape
 func dMaxOfY(n int, x *float64) (r float64, nan bool)
 
-// dMaxColumnsY takes the extremum of n elements, a multiple of 4, of acc and of each of rows > 0 rows, stride elements apart.
+// dMaxColumnsY takes the extremum of n elements, a multiple of 4, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func dMaxColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int)
+func dMaxColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int) (nan bool)
 
 // dMinOfY is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
 //go:noescape
 func dMinOfY(n int, x *float64) (r float64, nan bool)
 
-// dMinColumnsY takes the extremum of n elements, a multiple of 4, of acc and of each of rows > 0 rows, stride elements apart.
+// dMinColumnsY takes the extremum of n elements, a multiple of 4, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func dMinColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int)
+func dMinColumnsY(n int, rows int, x *float64, stride int, acc *float64, ahead int) (nan bool)
 
 // sSumZ is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.
 //
@@ -94,20 +94,20 @@ func sSumColumnsZ(n int, rows int, x *float32, stride int, acc *float64, ahead i
 //go:noescape
 func sMaxOfZ(n int, x *float32) (r float32, nan bool)
 
-// sMaxColumnsZ takes the extremum of n elements, a multiple of 16, of acc and of each of rows > 0 rows, stride elements apart.
+// sMaxColumnsZ takes the extremum of n elements, a multiple of 16, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func sMaxColumnsZ(n int, rows int, x *float32, stride int, acc *float32, ahead int)
+func sMaxColumnsZ(n int, rows int, x *float32, stride int, acc *float32, ahead int) (nan bool)
 
 // sMinOfZ is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
 //go:noescape
 func sMinOfZ(n int, x *float32) (r float32, nan bool)
 
-// sMinColumnsZ takes the extremum of n elements, a multiple of 16, of acc and of each of rows > 0 rows, stride elements apart.
+// sMinColumnsZ takes the extremum of n elements, a multiple of 16, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func sMinColumnsZ(n int, rows int, x *float32, stride int, acc *float32, ahead int)
+func sMinColumnsZ(n int, rows int, x *float32, stride int, acc *float32, ahead int) (nan bool)
 
 // dSumZ is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.
 //
@@ -129,17 +129,17 @@ func dSumColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead i
 //go:noescape
 func dMaxOfZ(n int, x *float64) (r float64, nan bool)
 
-// dMaxColumnsZ takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
+// dMaxColumnsZ takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func dMaxColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int)
+func dMaxColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int) (nan bool)
 
 // dMinOfZ is the extremum of n > 0 elements as of the built-in, and whether any is NaN, in which case r means nothing.
 //
 //go:noescape
 func dMinOfZ(n int, x *float64) (r float64, nan bool)
 
-// dMinColumnsZ takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart.
+// dMinColumnsZ takes the extremum of n elements, a multiple of 8, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.
 //
 //go:noescape
-func dMinColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int)
+func dMinColumnsZ(n int, rows int, x *float64, stride int, acc *float64, ahead int) (nan bool)

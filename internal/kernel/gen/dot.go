@@ -129,5 +129,7 @@ func addRows(e element, v vector) {
 			ADDQ(xStep, x)
 			factors = append(factors, f)
 		}
-	}, func(row int, from Mem, acc VecVirtual) { e.fma(from, factors[row], acc) })
+	}, func(row, _ int, from Mem, acc VecVirtual) { e.fma(from, factors[row], acc) })
+	VZEROUPPER()
+	RET()
 }

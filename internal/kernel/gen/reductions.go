@@ -321,16 +321,30 @@ func sumColumns(e element, v vector) {
 	columns(w, double, 8, func(x Mem, acc VecVirtual) { w.addWide(x, acc) })
 }
 
-// extremumColumns writes what takes the extremum of a row and others.
+// extremumColumns writes what takes the extremum of a row and others. NaN is looked for
+// apart, in pairs of rows.
 func extremumColumns(e element, v vector, greater bool) {
-	w := start(e, v, e.prefix+nameOf(greater)+"Columns"+v.letter, fmt.Sprintf("func(n, rows int, x *%[1]s, stride int, acc *%[1]s, ahead int)", e.goType),
-		fmt.Sprintf("takes the extremum of n elements, a multiple of %d, of acc and of each of rows > 0 rows, stride elements apart.", v.lanes(e)))
-	better := extremum(greater)
-	columns(w, e, v.lanes(e), func(x Mem, acc VecVirtual) {
+	w := start(e, v, e.prefix+nameOf(greater)+"Columns"+v.letter, fmt.Sprintf("func(n, rows int, x *%[1]s, stride int, acc *%[1]s, ahead int) (nan bool)", e.goType),
+		fmt.Sprintf("takes the extremum of n elements, a multiple of %d, of acc and of each of rows > 0 rows, stride elements apart. If any of the rows has a NaN, which it tells, acc means nothing.", v.lanes(e)))
+	number := v.new()
+	VXORPS(number.AsY(), number.AsY(), number.AsY())
+	seen := w.newNaNs(number)
+	var last VecVirtual
+	columnsOf(w, "x", e, v.lanes(e), func(int) {}, func(k, of int, x Mem, acc VecVirtual) {
 		row := v.new()
 		w.move(x, row)
-		w.move(better(w, []VecVirtual{acc, row}), acc)
+		w.better(greater, acc, row)
+		switch {
+		case k%2 == 1:
+			seen.look(last, row)
+		case k == of-1:
+			seen.look(row, row)
+		}
+		last = row
 	})
+	Store(seen.any(), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
 }
 
 // columns folds rows, four at a time, into acc of elements of type to. The rows
@@ -339,11 +353,14 @@ func extremumColumns(e element, v vector, greater bool) {
 // meanwhile: rows often lie in pages of their own, at whose end the processor
 // stops to look ahead itself.
 func columns(w *writer, to element, unit int, fold func(x Mem, acc VecVirtual)) {
-	columnsOf(w, "x", to, unit, func(int) {}, func(_ int, x Mem, acc VecVirtual) { fold(x, acc) })
+	columnsOf(w, "x", to, unit, func(int) {}, func(_, _ int, x Mem, acc VecVirtual) { fold(x, acc) })
+	VZEROUPPER()
+	RET()
 }
 
-// columnsOf is columns with the name of the rows, and what begins some of them.
-func columnsOf(w *writer, name string, to element, unit int, begin func(rows int), fold func(row int, x Mem, acc VecVirtual)) {
+// columnsOf is columns with the name of the rows, and what begins some of them. It leaves
+// the end of the function to its caller.
+func columnsOf(w *writer, name string, to element, unit int, begin func(rows int), fold func(row, of int, x Mem, acc VecVirtual)) {
 	n, rows, x := Load(Param("n"), GP64()), Load(Param("rows"), GP64()), Load(Param(name), GP64())
 	down, acc := stride(w.element, "stride"), Load(Param("acc"), GP64())
 	for _, count := range []int{4, 1} {
@@ -360,12 +377,10 @@ func columnsOf(w *writer, name string, to element, unit int, begin func(rows int
 		JMP(LabelRef(label))
 		Label(label + "Done")
 	}
-	VZEROUPPER()
-	RET()
 }
 
 // foldRows folds count rows.
-func (w *writer) foldRows(name string, n, x, down, acc Register, to element, unit, count int, fold func(row int, x Mem, acc VecVirtual)) {
+func (w *writer) foldRows(name string, n, x, down, acc Register, to element, unit, count int, fold func(row, of int, x Mem, acc VecVirtual)) {
 	left, at := GP64(), GP64()
 	MOVQ(n, left)
 	MOVQ(acc, at)
@@ -379,29 +394,52 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 			LEAQ(Mem{Base: from[i-1], Index: down, Scale: 1}, from[i])
 		}
 	}
-	lanes := w.bytes / to.size
-	for _, many := range []int{4 * unit, unit} {
-		label := fmt.Sprintf("%sColumns%d", name, many)
-		Label(label)
-		CMPQ(left, U32(many))
-		JLT(LabelRef(label + "Done"))
-		for i := 0; i < many; i += lanes {
-			r := w.new()
-			VMOVUPS(Mem{Base: at, Disp: i * to.size}, r)
-			for k, row := range from {
-				fold(k, Mem{Base: row, Disp: i * w.element.size}, r)
-				if count > 1 && i*w.element.size%64 == 0 {
-					PREFETCHT0(Mem{Base: row, Index: ahead, Scale: 1, Disp: i * w.element.size})
-				}
+	// To fetch what is near already costs as much as to load it.
+	loops := []struct {
+		label string
+		many  int
+		fetch bool
+	}{{name + "Near", 4 * unit, false}, {name + "Far", 4 * unit, true}, {name + "One", unit, false}}
+	if count == 1 {
+		loops = append(loops[:1], loops[2])
+	} else {
+		TESTQ(ahead, ahead)
+		JNZ(LabelRef(name + "Far"))
+	}
+	for _, l := range loops {
+		Label(l.label)
+		CMPQ(left, U32(l.many))
+		if l.many > unit {
+			JLT(LabelRef(name + "One"))
+		} else {
+			JLT(LabelRef(l.label + "Done"))
+		}
+		w.foldColumns(from, at, to, l.many, func(row Register, disp int) {
+			if l.fetch {
+				PREFETCHT0(Mem{Base: row, Index: ahead, Scale: 1, Disp: disp})
 			}
-			VMOVUPS(r, Mem{Base: at, Disp: i * to.size})
-		}
+		}, fold)
 		for _, row := range from {
-			ADDQ(U32(many*w.element.size), row)
+			ADDQ(U32(l.many*w.element.size), row)
 		}
-		ADDQ(U32(many*to.size), at)
-		SUBQ(U32(many), left)
-		JMP(LabelRef(label))
-		Label(label + "Done")
+		ADDQ(U32(l.many*to.size), at)
+		SUBQ(U32(l.many), left)
+		JMP(LabelRef(l.label))
+	}
+	Label(name + "OneDone")
+}
+
+// foldColumns folds so many columns of some rows.
+func (w *writer) foldColumns(from []Register, at Register, to element, many int, fetch func(row Register, disp int), fold func(row, of int, x Mem, acc VecVirtual)) {
+	for i := 0; i < many; i += w.bytes / to.size {
+		r := w.new()
+		VMOVUPS(Mem{Base: at, Disp: i * to.size}, r)
+		for k, row := range from {
+			fold(k, len(from), Mem{Base: row, Disp: i * w.element.size}, r)
+			if i*w.element.size%64 == 0 {
+				fetch(row, i*w.element.size)
+			}
+		}
+		VMOVUPS(r, Mem{Base: at, Disp: i * to.size})
 	}
 }

@@ -53,7 +53,12 @@ func expSum(e element, v vector) {
 // greatest is the greatest element of a row in every element. It passes over NaN,
 // whose exponential is NaN.
 func (w *writer) greatest(n, x Register) VecVirtual {
-	for _, c := range keepers(w.vector, 1, w.coefficients().exp) {
+	kept := [][]float64{w.coefficients().exp}
+	if w.size == 4 { // that of float64 leaves no registers for more
+		low, high := w.limits()
+		kept = append(kept, w.expParts(), []float64{low, high})
+	}
+	for _, c := range keepers(w.vector, 1, kept...) {
 		w.keep(w.bits(c))
 	}
 	greatest := w.number(math.Inf(-1))
