@@ -105,15 +105,17 @@ func (f *rowFunctions[T]) momentsFrom(x []T, from float64) (sum, square float64)
 	return s[0][0], s[1][0]
 }
 
-// normalizeRow computes in float64 and rounds once.
+// normalizeRow is (x-mean)·scale as x·scale + shift, computed by one FMA in float64: what
+// the shift loses is no more than the mean has lost.
 func (f *rowFunctions[T]) normalizeRow(y, x []T, mean, scale float64) {
+	shift := -(mean * scale)
 	full := 0
 	if f.normalize != nil && len(x) >= 8 {
 		full = len(x) &^ 7
 		_ = y[full-1]
-		f.normalize(full, &y[0], &x[0], mean, scale)
+		f.normalize(full, &y[0], &x[0], scale, shift)
 	}
 	for i, v := range x[full:] {
-		y[full+i] = T((float64(v) - mean) * scale)
+		y[full+i] = T(math.FMA(float64(v), scale, shift))
 	}
 }

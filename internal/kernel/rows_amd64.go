@@ -14,10 +14,10 @@ func sSoftmaxY(n int, y *float32, x *float32)
 //go:noescape
 func sExpSumY(n int, x *float32) (greatest float32, sum float64)
 
-// sNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+// sNormalizeY writes x·scale + shift, computed in float64 and rounded once before the last rounding, of n elements, a multiple of 8, to y.
 //
 //go:noescape
-func sNormalizeY(n int, y *float32, x *float32, mean float64, scale float64)
+func sNormalizeY(n int, y *float32, x *float32, scale float64, shift float64)
 
 // dSoftmaxY writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
 //
@@ -29,10 +29,10 @@ func dSoftmaxY(n int, y *float64, x *float64)
 //go:noescape
 func dExpSumY(n int, x *float64) (greatest float64, sum float64)
 
-// dNormalizeY writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+// dNormalizeY writes x·scale + shift, computed in float64 and rounded once before the last rounding, of n elements, a multiple of 8, to y.
 //
 //go:noescape
-func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
+func dNormalizeY(n int, y *float64, x *float64, scale float64, shift float64)
 
 // dSquaresY writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
 //
@@ -54,10 +54,10 @@ func sSoftmaxZ(n int, y *float32, x *float32)
 //go:noescape
 func sExpSumZ(n int, x *float32) (greatest float32, sum float64)
 
-// sNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+// sNormalizeZ writes x·scale + shift, computed in float64 and rounded once before the last rounding, of n elements, a multiple of 8, to y.
 //
 //go:noescape
-func sNormalizeZ(n int, y *float32, x *float32, mean float64, scale float64)
+func sNormalizeZ(n int, y *float32, x *float32, scale float64, shift float64)
 
 // dSoftmaxZ writes exp(x-max) / sum of a row of n > 0 elements to y: exponentials within 2 units in the last place, added in float64.
 //
@@ -69,10 +69,10 @@ func dSoftmaxZ(n int, y *float64, x *float64)
 //go:noescape
 func dExpSumZ(n int, x *float64) (greatest float64, sum float64)
 
-// dNormalizeZ writes (x-mean)·scale, computed in float64, of n elements, a multiple of 8, to y.
+// dNormalizeZ writes x·scale + shift, computed in float64 and rounded once before the last rounding, of n elements, a multiple of 8, to y.
 //
 //go:noescape
-func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)
+func dNormalizeZ(n int, y *float64, x *float64, scale float64, shift float64)
 
 // dSquaresZ writes the sums of (x-mean)² over n elements, a multiple of 32, in 32 lanes to sums, and returns what these add up to.
 //

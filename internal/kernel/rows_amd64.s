@@ -410,83 +410,73 @@ expDone:
 	VZEROUPPER
 	RET
 
-// func sNormalizeY(n int, y *float32, x *float32, mean float64, scale float64)
-// Requires: AVX, AVX2, SSE2
+// func sNormalizeY(n int, y *float32, x *float32, scale float64, shift float64)
+// Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·sNormalizeY(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
-	MOVSD        mean+24(FP), X0
+	MOVSD        scale+24(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        scale+32(FP), X1
+	MOVSD        shift+32(FP), X1
 	VBROADCASTSD X1, Y1
 
 elements32:
-	CMPQ       AX, $0x00000020
-	JLT        elements32Done
-	VCVTPS2PD  (DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, (CX)
-	VCVTPS2PD  16(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 16(CX)
-	VCVTPS2PD  32(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 32(CX)
-	VCVTPS2PD  48(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 48(CX)
-	VCVTPS2PD  64(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 64(CX)
-	VCVTPS2PD  80(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 80(CX)
-	VCVTPS2PD  96(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 96(CX)
-	VCVTPS2PD  112(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 112(CX)
-	ADDQ       $0x00000080, DX
-	ADDQ       $0x00000080, CX
-	SUBQ       $0x00000020, AX
-	JMP        elements32
+	CMPQ        AX, $0x00000020
+	JLT         elements32Done
+	VCVTPS2PD   (DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, (CX)
+	VCVTPS2PD   16(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 16(CX)
+	VCVTPS2PD   32(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 32(CX)
+	VCVTPS2PD   48(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 48(CX)
+	VCVTPS2PD   64(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 64(CX)
+	VCVTPS2PD   80(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 80(CX)
+	VCVTPS2PD   96(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 96(CX)
+	VCVTPS2PD   112(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 112(CX)
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000020, AX
+	JMP         elements32
 
 elements32Done:
 elements8:
-	CMPQ       AX, $0x00000008
-	JLT        elements8Done
-	VCVTPS2PD  (DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, (CX)
-	VCVTPS2PD  16(DX), Y2
-	VSUBPD     Y0, Y2, Y2
-	VMULPD     Y1, Y2, Y2
-	VCVTPD2PSY Y2, X2
-	VMOVUPS    X2, 16(CX)
-	ADDQ       $0x00000020, DX
-	ADDQ       $0x00000020, CX
-	SUBQ       $0x00000008, AX
-	JMP        elements8
+	CMPQ        AX, $0x00000008
+	JLT         elements8Done
+	VCVTPS2PD   (DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, (CX)
+	VCVTPS2PD   16(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X2
+	VMOVUPS     X2, 16(CX)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, AX
+	JMP         elements8
 
 elements8Done:
 	VZEROUPPER
@@ -931,73 +921,63 @@ expDone:
 	VZEROUPPER
 	RET
 
-// func dNormalizeY(n int, y *float64, x *float64, mean float64, scale float64)
-// Requires: AVX, AVX2, SSE2
+// func dNormalizeY(n int, y *float64, x *float64, scale float64, shift float64)
+// Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·dNormalizeY(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
-	MOVSD        mean+24(FP), X0
+	MOVSD        scale+24(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        scale+32(FP), X1
+	MOVSD        shift+32(FP), X1
 	VBROADCASTSD X1, Y1
 
 elements32:
-	CMPQ    AX, $0x00000020
-	JLT     elements32Done
-	VMOVUPD (DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, (CX)
-	VMOVUPD 32(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 32(CX)
-	VMOVUPD 64(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 64(CX)
-	VMOVUPD 96(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 96(CX)
-	VMOVUPD 128(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 128(CX)
-	VMOVUPD 160(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 160(CX)
-	VMOVUPD 192(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 192(CX)
-	VMOVUPD 224(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 224(CX)
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000020, AX
-	JMP     elements32
+	CMPQ        AX, $0x00000020
+	JLT         elements32Done
+	VMOVUPD     (DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, (CX)
+	VMOVUPD     32(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 32(CX)
+	VMOVUPD     64(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 64(CX)
+	VMOVUPD     96(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 96(CX)
+	VMOVUPD     128(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 128(CX)
+	VMOVUPD     160(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 160(CX)
+	VMOVUPD     192(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 192(CX)
+	VMOVUPD     224(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 224(CX)
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000020, AX
+	JMP         elements32
 
 elements32Done:
 elements8:
-	CMPQ    AX, $0x00000008
-	JLT     elements8Done
-	VMOVUPD (DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, (CX)
-	VMOVUPD 32(DX), Y2
-	VSUBPD  Y0, Y2, Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 32(CX)
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000008, AX
-	JMP     elements8
+	CMPQ        AX, $0x00000008
+	JLT         elements8Done
+	VMOVUPD     (DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, (CX)
+	VMOVUPD     32(DX), Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     Y2, 32(CX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000008, AX
+	JMP         elements8
 
 elements8Done:
 	VZEROUPPER
@@ -1445,58 +1425,53 @@ expDone:
 	VZEROUPPER
 	RET
 
-// func sNormalizeZ(n int, y *float32, x *float32, mean float64, scale float64)
+// func sNormalizeZ(n int, y *float32, x *float32, scale float64, shift float64)
 // Requires: AVX, AVX512F, SSE2
 TEXT ·sNormalizeZ(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
-	MOVSD        mean+24(FP), X0
+	MOVSD        scale+24(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        scale+32(FP), X1
+	MOVSD        shift+32(FP), X1
 	VBROADCASTSD X1, Z1
 
 elements32:
-	CMPQ      AX, $0x00000020
-	JLT       elements32Done
-	VCVTPS2PD (DX), Z2
-	VSUBPD    Z0, Z2, Z2
-	VMULPD    Z1, Z2, Z2
-	VCVTPD2PS Z2, Y2
-	VMOVUPS   Y2, (CX)
-	VCVTPS2PD 32(DX), Z2
-	VSUBPD    Z0, Z2, Z2
-	VMULPD    Z1, Z2, Z2
-	VCVTPD2PS Z2, Y2
-	VMOVUPS   Y2, 32(CX)
-	VCVTPS2PD 64(DX), Z2
-	VSUBPD    Z0, Z2, Z2
-	VMULPD    Z1, Z2, Z2
-	VCVTPD2PS Z2, Y2
-	VMOVUPS   Y2, 64(CX)
-	VCVTPS2PD 96(DX), Z2
-	VSUBPD    Z0, Z2, Z2
-	VMULPD    Z1, Z2, Z2
-	VCVTPD2PS Z2, Y2
-	VMOVUPS   Y2, 96(CX)
-	ADDQ      $0x00000080, DX
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, AX
-	JMP       elements32
+	CMPQ        AX, $0x00000020
+	JLT         elements32Done
+	VCVTPS2PD   (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VCVTPD2PS   Z2, Y2
+	VMOVUPS     Y2, (CX)
+	VCVTPS2PD   32(DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VCVTPD2PS   Z2, Y2
+	VMOVUPS     Y2, 32(CX)
+	VCVTPS2PD   64(DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VCVTPD2PS   Z2, Y2
+	VMOVUPS     Y2, 64(CX)
+	VCVTPS2PD   96(DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VCVTPD2PS   Z2, Y2
+	VMOVUPS     Y2, 96(CX)
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000020, AX
+	JMP         elements32
 
 elements32Done:
 elements8:
-	CMPQ      AX, $0x00000008
-	JLT       elements8Done
-	VCVTPS2PD (DX), Z2
-	VSUBPD    Z0, Z2, Z2
-	VMULPD    Z1, Z2, Z2
-	VCVTPD2PS Z2, Y2
-	VMOVUPS   Y2, (CX)
-	ADDQ      $0x00000020, DX
-	ADDQ      $0x00000020, CX
-	SUBQ      $0x00000008, AX
-	JMP       elements8
+	CMPQ        AX, $0x00000008
+	JLT         elements8Done
+	VCVTPS2PD   (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VCVTPD2PS   Z2, Y2
+	VMOVUPS     Y2, (CX)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, AX
+	JMP         elements8
 
 elements8Done:
 	VZEROUPPER
@@ -1835,53 +1810,48 @@ expDone:
 	VZEROUPPER
 	RET
 
-// func dNormalizeZ(n int, y *float64, x *float64, mean float64, scale float64)
+// func dNormalizeZ(n int, y *float64, x *float64, scale float64, shift float64)
 // Requires: AVX, AVX512F, SSE2
 TEXT ·dNormalizeZ(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
-	MOVSD        mean+24(FP), X0
+	MOVSD        scale+24(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        scale+32(FP), X1
+	MOVSD        shift+32(FP), X1
 	VBROADCASTSD X1, Z1
 
 elements32:
-	CMPQ    AX, $0x00000020
-	JLT     elements32Done
-	VMOVUPD (DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, (CX)
-	VMOVUPD 64(DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, 64(CX)
-	VMOVUPD 128(DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD 192(DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, 192(CX)
-	ADDQ    $0x00000100, DX
-	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000020, AX
-	JMP     elements32
+	CMPQ        AX, $0x00000020
+	JLT         elements32Done
+	VMOVUPD     (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, (CX)
+	VMOVUPD     64(DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, 64(CX)
+	VMOVUPD     128(DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, 128(CX)
+	VMOVUPD     192(DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, 192(CX)
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000020, AX
+	JMP         elements32
 
 elements32Done:
 elements8:
-	CMPQ    AX, $0x00000008
-	JLT     elements8Done
-	VMOVUPD (DX), Z2
-	VSUBPD  Z0, Z2, Z2
-	VMULPD  Z1, Z2, Z2
-	VMOVUPD Z2, (CX)
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000008, AX
-	JMP     elements8
+	CMPQ        AX, $0x00000008
+	JLT         elements8Done
+	VMOVUPD     (DX), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     Z2, (CX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000008, AX
+	JMP         elements8
 
 elements8Done:
 	VZEROUPPER

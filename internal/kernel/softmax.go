@@ -25,7 +25,7 @@ type rowFunctions[T float] struct {
 	expSum    func(n int, x *T) (greatest T, sum float64)
 	squares   func(n int, x *T, mean float64, sums *float64) float64
 	moments   func(n int, x *T, from float64, sums *float64) (sum, square float64)
-	normalize func(n int, y, x *T, mean, scale float64)
+	normalize func(n int, y, x *T, scale, shift float64)
 }
 
 func rowFunctionsOf[T float](k *kernels) *rowFunctions[T] {

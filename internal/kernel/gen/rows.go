@@ -171,12 +171,12 @@ func moments(e element, v vector) {
 	RET()
 }
 
-// normalize writes what takes off a number and scales, rounded once.
+// normalize writes what scales and adds a number.
 func normalize(e element, v vector) {
-	w := start(e, v, e.prefix+"Normalize"+v.letter, fmt.Sprintf("func(n int, y, x *%s, mean, scale float64)", e.goType),
-		fmt.Sprintf("writes (x-mean)·scale, computed in float64, of n elements, a multiple of %d, to y.", 8))
+	w := start(e, v, e.prefix+"Normalize"+v.letter, fmt.Sprintf("func(n int, y, x *%s, scale, shift float64)", e.goType),
+		fmt.Sprintf("writes x·scale + shift, computed in float64 and rounded once before the last rounding, of n elements, a multiple of %d, to y.", 8))
 	n, y, x := Load(Param("n"), GP64()), Load(Param("y"), GP64()), Load(Param("x"), GP64())
-	mean, scale := w.everywhere("mean"), w.everywhere("scale")
+	scale, shift := w.everywhere("scale"), w.everywhere("shift")
 	for _, many := range []int{32, 8} {
 		label := fmt.Sprintf("elements%d", many)
 		Label(label)
@@ -184,8 +184,7 @@ func normalize(e element, v vector) {
 		JLT(LabelRef(label + "Done"))
 		for i := 0; i < many; i += v.lanes(double) {
 			d := w.wideFrom(Mem{Base: x, Disp: i * e.size})
-			VSUBPD(mean, d, d)
-			VMULPD(scale, d, d)
+			VFMADD213PD(shift, scale, d)
 			w.storeWide(d, Mem{Base: y, Disp: i * e.size})
 		}
 		ADDQ(U32(many*e.size), x)
