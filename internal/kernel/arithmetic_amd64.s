@@ -5,12 +5,48 @@
 #include "textflag.h"
 
 // func sAddY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sAddY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y0
+	VMOVUPS  (BX), Y1
+	VADDPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPS  32(DX), Y0
+	VMOVUPS  32(BX), Y1
+	VADDPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPS  64(DX), Y0
+	VMOVUPS  64(BX), Y1
+	VADDPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPS  96(DX), Y0
+	VMOVUPS  96(BX), Y1
+	VADDPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -86,12 +122,48 @@ DATA edge<>+60(SB)/4, $0x00000000
 GLOBL edge<>(SB), RODATA|NOPTR, $64
 
 // func sSubY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sSubY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y0
+	VMOVUPS  (BX), Y1
+	VSUBPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPS  32(DX), Y0
+	VMOVUPS  32(BX), Y1
+	VSUBPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPS  64(DX), Y0
+	VMOVUPS  64(BX), Y1
+	VSUBPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPS  96(DX), Y0
+	VMOVUPS  96(BX), Y1
+	VSUBPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -149,12 +221,48 @@ done:
 	RET
 
 // func sMulY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sMulY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y0
+	VMOVUPS  (BX), Y1
+	VMULPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPS  32(DX), Y0
+	VMOVUPS  32(BX), Y1
+	VMULPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPS  64(DX), Y0
+	VMOVUPS  64(BX), Y1
+	VMULPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPS  96(DX), Y0
+	VMOVUPS  96(BX), Y1
+	VMULPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -212,12 +320,48 @@ done:
 	RET
 
 // func sDivY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sDivY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y0
+	VMOVUPS  (BX), Y1
+	VDIVPS   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPS  32(DX), Y0
+	VMOVUPS  32(BX), Y1
+	VDIVPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPS  64(DX), Y0
+	VMOVUPS  64(BX), Y1
+	VDIVPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPS  96(DX), Y0
+	VMOVUPS  96(BX), Y1
+	VDIVPS   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -275,12 +419,41 @@ done:
 	RET
 
 // func sNegY(n int, z *float32, x *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sNegY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s80000000<>+0(SB), Y0
+	CMPQ         AX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y1
+	VXORPS   Y0, Y1, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPS  32(DX), Y1
+	VXORPS   Y0, Y1, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPS  64(DX), Y1
+	VXORPS   Y0, Y1, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPS  96(DX), Y1
+	VXORPS   Y0, Y1, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -333,12 +506,41 @@ DATA s80000000<>+0(SB)/4, $0x80000000
 GLOBL s80000000<>(SB), RODATA|NOPTR, $4
 
 // func sAbsY(n int, z *float32, x *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sAbsY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s80000000<>+0(SB), Y0
+	CMPQ         AX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y1
+	VANDNPS  Y1, Y0, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPS  32(DX), Y1
+	VANDNPS  Y1, Y0, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPS  64(DX), Y1
+	VANDNPS  Y1, Y0, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPS  96(DX), Y1
+	VANDNPS  Y1, Y0, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -388,11 +590,40 @@ done:
 	RET
 
 // func sSquareY(n int, z *float32, x *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sSquareY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y0
+	VMULPS   Y0, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPS  32(DX), Y0
+	VMULPS   Y0, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPS  64(DX), Y0
+	VMULPS   Y0, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPS  96(DX), Y0
+	VMULPS   Y0, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -442,11 +673,40 @@ done:
 	RET
 
 // func sSqrtY(n int, z *float32, x *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sSqrtY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y0
+	VSQRTPS  Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPS  32(DX), Y0
+	VSQRTPS  Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPS  64(DX), Y0
+	VSQRTPS  Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPS  96(DX), Y0
+	VSQRTPS  Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -496,12 +756,41 @@ done:
 	RET
 
 // func sReciprocalY(n int, z *float32, x *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sReciprocalY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s3f800000<>+0(SB), Y0
+	CMPQ         AX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPS  32(DX), Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPS  64(DX), Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPS  96(DX), Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -554,12 +843,45 @@ DATA s3f800000<>+0(SB)/4, $0x3f800000
 GLOBL s3f800000<>(SB), RODATA|NOPTR, $4
 
 // func sRsqrtY(n int, z *float32, x *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sRsqrtY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s3f800000<>+0(SB), Y0
+	CMPQ         AX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000020
+	JLT      streamed
+	VMOVUPS  (DX), Y1
+	VSQRTPS  Y1, Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPS  32(DX), Y1
+	VSQRTPS  Y1, Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPS  64(DX), Y1
+	VSQRTPS  Y1, Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPS  96(DX), Y1
+	VSQRTPS  Y1, Y1
+	VDIVPS   Y1, Y0, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000020, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000020
@@ -615,12 +937,68 @@ done:
 	RET
 
 // func sMaxY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sMaxY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ      AX, $0x00000020
+	JLT       streamed
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, (CX)
+	VMOVUPS   32(DX), Y0
+	VMOVUPS   32(BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 32(CX)
+	VMOVUPS   64(DX), Y0
+	VMOVUPS   64(BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 64(CX)
+	VMOVUPS   96(DX), Y0
+	VMOVUPS   96(BX), Y1
+	VMAXPS    Y1, Y0, Y2
+	VMAXPS    Y0, Y1, Y3
+	VANDPS    Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000020, AX
+	JMP       stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ      AX, $0x00000020
@@ -708,12 +1086,68 @@ done:
 	RET
 
 // func sMinY(n int, z *float32, x *float32, y *float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sMinY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00040000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ      AX, $0x00000020
+	JLT       streamed
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, (CX)
+	VMOVUPS   32(DX), Y0
+	VMOVUPS   32(BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 32(CX)
+	VMOVUPS   64(DX), Y0
+	VMOVUPS   64(BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 64(CX)
+	VMOVUPS   96(DX), Y0
+	VMOVUPS   96(BX), Y1
+	VMINPS    Y1, Y0, Y2
+	VMINPS    Y0, Y1, Y3
+	VORPS     Y3, Y2, Y2
+	VADDPS    Y1, Y0, Y3
+	VCMPPS    $0x03, Y1, Y0, Y0
+	VBLENDVPS Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000020, AX
+	JMP       stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ      AX, $0x00000020
@@ -801,12 +1235,48 @@ done:
 	RET
 
 // func dAddY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dAddY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y0
+	VMOVUPD  (BX), Y1
+	VADDPD   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VMOVUPD  32(BX), Y1
+	VADDPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VMOVUPD  64(BX), Y1
+	VADDPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VMOVUPD  96(BX), Y1
+	VADDPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -864,12 +1334,48 @@ done:
 	RET
 
 // func dSubY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dSubY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y0
+	VMOVUPD  (BX), Y1
+	VSUBPD   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VMOVUPD  32(BX), Y1
+	VSUBPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VMOVUPD  64(BX), Y1
+	VSUBPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VMOVUPD  96(BX), Y1
+	VSUBPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -927,12 +1433,48 @@ done:
 	RET
 
 // func dMulY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dMulY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y0
+	VMOVUPD  (BX), Y1
+	VMULPD   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VMOVUPD  32(BX), Y1
+	VMULPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VMOVUPD  64(BX), Y1
+	VMULPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VMOVUPD  96(BX), Y1
+	VMULPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -990,12 +1532,48 @@ done:
 	RET
 
 // func dDivY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dDivY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y0
+	VMOVUPD  (BX), Y1
+	VDIVPD   Y1, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VMOVUPD  32(BX), Y1
+	VDIVPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VMOVUPD  64(BX), Y1
+	VDIVPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VMOVUPD  96(BX), Y1
+	VDIVPD   Y1, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1053,12 +1631,41 @@ done:
 	RET
 
 // func dNegY(n int, z *float64, x *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dNegY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d8000000000000000<>+0(SB), Y0
+	CMPQ         AX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y1
+	VXORPD   Y0, Y1, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPD  32(DX), Y1
+	VXORPD   Y0, Y1, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPD  64(DX), Y1
+	VXORPD   Y0, Y1, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPD  96(DX), Y1
+	VXORPD   Y0, Y1, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1111,12 +1718,41 @@ DATA d8000000000000000<>+0(SB)/8, $0x8000000000000000
 GLOBL d8000000000000000<>(SB), RODATA|NOPTR, $8
 
 // func dAbsY(n int, z *float64, x *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dAbsY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d8000000000000000<>+0(SB), Y0
+	CMPQ         AX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y1
+	VANDNPD  Y1, Y0, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPD  32(DX), Y1
+	VANDNPD  Y1, Y0, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPD  64(DX), Y1
+	VANDNPD  Y1, Y0, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPD  96(DX), Y1
+	VANDNPD  Y1, Y0, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1166,11 +1802,40 @@ done:
 	RET
 
 // func dSquareY(n int, z *float64, x *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dSquareY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y0
+	VMULPD   Y0, Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VMULPD   Y0, Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VMULPD   Y0, Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VMULPD   Y0, Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1220,11 +1885,40 @@ done:
 	RET
 
 // func dSqrtY(n int, z *float64, x *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dSqrtY(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y0
+	VSQRTPD  Y0, Y0
+	VMOVNTPS Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VSQRTPD  Y0, Y0
+	VMOVNTPS Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VSQRTPD  Y0, Y0
+	VMOVNTPS Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VSQRTPD  Y0, Y0
+	VMOVNTPS Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1274,12 +1968,41 @@ done:
 	RET
 
 // func dReciprocalY(n int, z *float64, x *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dReciprocalY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d3ff0000000000000<>+0(SB), Y0
+	CMPQ         AX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPD  32(DX), Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPD  64(DX), Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPD  96(DX), Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1332,12 +2055,45 @@ DATA d3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
 GLOBL d3ff0000000000000<>(SB), RODATA|NOPTR, $8
 
 // func dRsqrtY(n int, z *float64, x *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dRsqrtY(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), AX
 	MOVQ         z+8(FP), CX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d3ff0000000000000<>+0(SB), Y0
+	CMPQ         AX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000001f, CX
+	JNZ          many
+	CMPQ         DX, CX
+	JEQ          many
+
+stream:
+	CMPQ     AX, $0x00000010
+	JLT      streamed
+	VMOVUPD  (DX), Y1
+	VSQRTPD  Y1, Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, (CX)
+	VMOVUPD  32(DX), Y1
+	VSQRTPD  Y1, Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, 32(CX)
+	VMOVUPD  64(DX), Y1
+	VSQRTPD  Y1, Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, 64(CX)
+	VMOVUPD  96(DX), Y1
+	VSQRTPD  Y1, Y1
+	VDIVPD   Y1, Y0, Y1
+	VMOVNTPS Y1, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    AX, $0x00000010
@@ -1393,12 +2149,68 @@ done:
 	RET
 
 // func dMaxY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dMaxY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ      AX, $0x00000010
+	JLT       streamed
+	VMOVUPD   (DX), Y0
+	VMOVUPD   (BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, (CX)
+	VMOVUPD   32(DX), Y0
+	VMOVUPD   32(BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 32(CX)
+	VMOVUPD   64(DX), Y0
+	VMOVUPD   64(BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 64(CX)
+	VMOVUPD   96(DX), Y0
+	VMOVUPD   96(BX), Y1
+	VMAXPD    Y1, Y0, Y2
+	VMAXPD    Y0, Y1, Y3
+	VANDPD    Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000010, AX
+	JMP       stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ      AX, $0x00000010
@@ -1486,12 +2298,68 @@ done:
 	RET
 
 // func dMinY(n int, z *float64, x *float64, y *float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·dMinY(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), AX
-	MOVQ z+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), AX
+	MOVQ  z+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  AX, $0x00020000
+	JLT   many
+	TESTQ $0x0000001f, CX
+	JNZ   many
+	CMPQ  DX, CX
+	JEQ   many
+	CMPQ  BX, CX
+	JEQ   many
+
+stream:
+	CMPQ      AX, $0x00000010
+	JLT       streamed
+	VMOVUPD   (DX), Y0
+	VMOVUPD   (BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, (CX)
+	VMOVUPD   32(DX), Y0
+	VMOVUPD   32(BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 32(CX)
+	VMOVUPD   64(DX), Y0
+	VMOVUPD   64(BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 64(CX)
+	VMOVUPD   96(DX), Y0
+	VMOVUPD   96(BX), Y1
+	VMINPD    Y1, Y0, Y2
+	VMINPD    Y0, Y1, Y3
+	VORPD     Y3, Y2, Y2
+	VADDPD    Y1, Y0, Y3
+	VCMPPD    $0x03, Y1, Y0, Y0
+	VBLENDVPD Y0, Y3, Y2, Y0
+	VMOVNTPS  Y0, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x00000010, AX
+	JMP       stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ      AX, $0x00000010
@@ -1579,12 +2447,48 @@ done:
 	RET
 
 // func sAddZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sAddZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
+	VADDPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(BX), Z1
+	VADDPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(BX), Z1
+	VADDPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(BX), Z1
+	VADDPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1641,12 +2545,48 @@ done:
 	RET
 
 // func sSubZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sSubZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
+	VSUBPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(BX), Z1
+	VSUBPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(BX), Z1
+	VSUBPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(BX), Z1
+	VSUBPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1703,12 +2643,48 @@ done:
 	RET
 
 // func sMulZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sMulZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
+	VMULPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(BX), Z1
+	VMULPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(BX), Z1
+	VMULPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(BX), Z1
+	VMULPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1765,12 +2741,48 @@ done:
 	RET
 
 // func sDivZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sDivZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
+	VDIVPS   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(BX), Z1
+	VDIVPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(BX), Z1
+	VDIVPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(BX), Z1
+	VDIVPS   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1827,12 +2839,41 @@ done:
 	RET
 
 // func sNegZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sNegZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s80000000<>+0(SB), Z0
+	CMPQ         CX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z1
+	VXORPS   Z0, Z1, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPS  64(DX), Z1
+	VXORPS   Z0, Z1, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPS  128(DX), Z1
+	VXORPS   Z0, Z1, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPS  192(DX), Z1
+	VXORPS   Z0, Z1, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1881,12 +2922,41 @@ done:
 	RET
 
 // func sAbsZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sAbsZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s80000000<>+0(SB), Z0
+	CMPQ         CX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z1
+	VANDNPS  Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPS  64(DX), Z1
+	VANDNPS  Z1, Z0, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPS  128(DX), Z1
+	VANDNPS  Z1, Z0, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPS  192(DX), Z1
+	VANDNPS  Z1, Z0, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1935,11 +3005,40 @@ done:
 	RET
 
 // func sSquareZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sSquareZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMULPS   Z0, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VMULPS   Z0, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMULPS   Z0, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMULPS   Z0, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -1988,11 +3087,40 @@ done:
 	RET
 
 // func sSqrtZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sSqrtZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VSQRTPS  Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPS  64(DX), Z0
+	VSQRTPS  Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VSQRTPS  Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VSQRTPS  Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -2041,12 +3169,41 @@ done:
 	RET
 
 // func sReciprocalZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sReciprocalZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s3f800000<>+0(SB), Z0
+	CMPQ         CX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPS  64(DX), Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPS  128(DX), Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPS  192(DX), Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -2095,12 +3252,45 @@ done:
 	RET
 
 // func sRsqrtZ(n int, z *float32, x *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sRsqrtZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSS s3f800000<>+0(SB), Z0
+	CMPQ         CX, $0x00040000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z1
+	VSQRTPS  Z1, Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPS  64(DX), Z1
+	VSQRTPS  Z1, Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPS  128(DX), Z1
+	VSQRTPS  Z1, Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPS  192(DX), Z1
+	VSQRTPS  Z1, Z1
+	VDIVPS   Z1, Z0, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000040
@@ -2155,12 +3345,56 @@ done:
 	RET
 
 // func sMaxZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sMaxZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
+	VRANGEPS $0x05, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(BX), Z1
+	VRANGEPS $0x05, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(BX), Z1
+	VRANGEPS $0x05, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(BX), Z1
+	VRANGEPS $0x05, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ     CX, $0x00000040
@@ -2229,12 +3463,56 @@ done:
 	RET
 
 // func sMinZ(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sMinZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00040000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000040
+	JLT      streamed
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
+	VRANGEPS $0x04, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, (AX)
+	VMOVUPS  64(DX), Z0
+	VMOVUPS  64(BX), Z1
+	VRANGEPS $0x04, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 64(AX)
+	VMOVUPS  128(DX), Z0
+	VMOVUPS  128(BX), Z1
+	VRANGEPS $0x04, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 128(AX)
+	VMOVUPS  192(DX), Z0
+	VMOVUPS  192(BX), Z1
+	VRANGEPS $0x04, Z1, Z0, Z2
+	VCMPPS   $0x03, Z1, Z0, K1
+	VADDPS   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000040, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ     CX, $0x00000040
@@ -2303,12 +3581,48 @@ done:
 	RET
 
 // func dAddZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dAddZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (BX), Z1
+	VADDPD   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(BX), Z1
+	VADDPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(BX), Z1
+	VADDPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(BX), Z1
+	VADDPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2365,12 +3679,48 @@ done:
 	RET
 
 // func dSubZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dSubZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (BX), Z1
+	VSUBPD   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(BX), Z1
+	VSUBPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(BX), Z1
+	VSUBPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(BX), Z1
+	VSUBPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2427,12 +3777,48 @@ done:
 	RET
 
 // func dMulZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dMulZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (BX), Z1
+	VMULPD   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(BX), Z1
+	VMULPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(BX), Z1
+	VMULPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(BX), Z1
+	VMULPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2489,12 +3875,48 @@ done:
 	RET
 
 // func dDivZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dDivZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (BX), Z1
+	VDIVPD   Z1, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(BX), Z1
+	VDIVPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(BX), Z1
+	VDIVPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(BX), Z1
+	VDIVPD   Z1, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2551,12 +3973,41 @@ done:
 	RET
 
 // func dNegZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dNegZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d8000000000000000<>+0(SB), Z0
+	CMPQ         CX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z1
+	VXORPD   Z0, Z1, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPD  64(DX), Z1
+	VXORPD   Z0, Z1, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPD  128(DX), Z1
+	VXORPD   Z0, Z1, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPD  192(DX), Z1
+	VXORPD   Z0, Z1, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2605,12 +4056,41 @@ done:
 	RET
 
 // func dAbsZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dAbsZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d8000000000000000<>+0(SB), Z0
+	CMPQ         CX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z1
+	VANDNPD  Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPD  64(DX), Z1
+	VANDNPD  Z1, Z0, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPD  128(DX), Z1
+	VANDNPD  Z1, Z0, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPD  192(DX), Z1
+	VANDNPD  Z1, Z0, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2659,11 +4139,40 @@ done:
 	RET
 
 // func dSquareZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dSquareZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMULPD   Z0, Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VMULPD   Z0, Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMULPD   Z0, Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMULPD   Z0, Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2712,11 +4221,40 @@ done:
 	RET
 
 // func dSqrtZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dSqrtZ(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VSQRTPD  Z0, Z0
+	VMOVNTPS Z0, (AX)
+	VMOVUPD  64(DX), Z0
+	VSQRTPD  Z0, Z0
+	VMOVNTPS Z0, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VSQRTPD  Z0, Z0
+	VMOVNTPS Z0, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VSQRTPD  Z0, Z0
+	VMOVNTPS Z0, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2765,12 +4303,41 @@ done:
 	RET
 
 // func dReciprocalZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dReciprocalZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d3ff0000000000000<>+0(SB), Z0
+	CMPQ         CX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPD  64(DX), Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPD  128(DX), Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPD  192(DX), Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2819,12 +4386,45 @@ done:
 	RET
 
 // func dRsqrtZ(n int, z *float64, x *float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·dRsqrtZ(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	MOVQ         z+8(FP), AX
 	MOVQ         x+16(FP), DX
 	VBROADCASTSD d3ff0000000000000<>+0(SB), Z0
+	CMPQ         CX, $0x00020000
+	JLT          many
+	TESTQ        $0x0000003f, AX
+	JNZ          many
+	CMPQ         DX, AX
+	JEQ          many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z1
+	VSQRTPD  Z1, Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, (AX)
+	VMOVUPD  64(DX), Z1
+	VSQRTPD  Z1, Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, 64(AX)
+	VMOVUPD  128(DX), Z1
+	VSQRTPD  Z1, Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, 128(AX)
+	VMOVUPD  192(DX), Z1
+	VSQRTPD  Z1, Z1
+	VDIVPD   Z1, Z0, Z1
+	VMOVNTPS Z1, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ    CX, $0x00000020
@@ -2879,12 +4479,56 @@ done:
 	RET
 
 // func dMaxZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dMaxZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (BX), Z1
+	VRANGEPD $0x05, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(BX), Z1
+	VRANGEPD $0x05, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(BX), Z1
+	VRANGEPD $0x05, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(BX), Z1
+	VRANGEPD $0x05, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ     CX, $0x00000020
@@ -2953,12 +4597,56 @@ done:
 	RET
 
 // func dMinZ(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·dMinZ(SB), NOSPLIT, $0-32
-	MOVQ n+0(FP), CX
-	MOVQ z+8(FP), AX
-	MOVQ x+16(FP), DX
-	MOVQ y+24(FP), BX
+	MOVQ  n+0(FP), CX
+	MOVQ  z+8(FP), AX
+	MOVQ  x+16(FP), DX
+	MOVQ  y+24(FP), BX
+	CMPQ  CX, $0x00020000
+	JLT   many
+	TESTQ $0x0000003f, AX
+	JNZ   many
+	CMPQ  DX, AX
+	JEQ   many
+	CMPQ  BX, AX
+	JEQ   many
+
+stream:
+	CMPQ     CX, $0x00000020
+	JLT      streamed
+	VMOVUPD  (DX), Z0
+	VMOVUPD  (BX), Z1
+	VRANGEPD $0x04, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, (AX)
+	VMOVUPD  64(DX), Z0
+	VMOVUPD  64(BX), Z1
+	VRANGEPD $0x04, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 64(AX)
+	VMOVUPD  128(DX), Z0
+	VMOVUPD  128(BX), Z1
+	VRANGEPD $0x04, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 128(AX)
+	VMOVUPD  192(DX), Z0
+	VMOVUPD  192(BX), Z1
+	VRANGEPD $0x04, Z1, Z0, Z2
+	VCMPPD   $0x03, Z1, Z0, K1
+	VADDPD   Z1, Z0, K1, Z2
+	VMOVNTPS Z2, 192(AX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x00000020, CX
+	JMP      stream
+
+streamed:
+	SFENCE
 
 many:
 	CMPQ     CX, $0x00000020

@@ -69,15 +69,30 @@ func bytesOf(size int, in []Operand) int {
 // operandLists are lists of operands, at most three each, between calls.
 var operandLists = sync.Pool{New: func() any { return new([3][]byte) }}
 
+// Loops of a level write a result of streamBytes or more past the caches, which saves
+// reading what is written over. That pays where it would not stay in the caches anyway: for
+// results of fromMemory or more. Of smaller ones loops get parts.
+const (
+	streamBytes = 1 << 20
+	fromMemory  = 16 << 20
+)
+
 // eachFlat runs f over n elements that lie side by side in every operand.
 func eachFlat(f Loop, out []byte, size, n int, in []Operand) {
-	if len(in) > 3 || isShared(n, bytesOf(size, in)) {
+	part := n
+	if n*size < fromMemory {
+		part = min(n, streamBytes/size/2)
+	}
+	if len(in) > 3 || n > part || isShared(n, bytesOf(size, in)) {
 		shares(n, bytesOf(size, in), func(from, to int) {
 			operands := make([][]byte, len(in))
-			for k, o := range in {
-				operands[k] = o.slice(o.Offset+from, to-from)
+			for ; from < to; from += part {
+				count := min(part, to-from)
+				for k, o := range in {
+					operands[k] = o.slice(o.Offset+from, count)
+				}
+				f(out[from*size:(from+count)*size], operands)
 			}
-			f(out[from*size:to*size], operands)
 		})
 		return
 	}

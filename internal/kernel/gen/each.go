@@ -14,6 +14,8 @@ type writer struct {
 	vector
 	kept   map[uint64]VecVirtual // constants in registers throughout
 	labels int
+
+	streams bool // results go to memory past the caches
 }
 
 // label is a new one.
@@ -47,6 +49,7 @@ func each(e element, v vector, name, doc string, operands, many int, keep []floa
 		w.keep(e.bits(c))
 	}
 	if many > 1 {
+		w.streamed(n, pointers, many, f)
 		w.loop("many", "one", many, n, pointers, f)
 	}
 	w.loop("one", "rest", 1, n, pointers, f)
@@ -57,6 +60,36 @@ func each(e element, v vector, name, doc string, operands, many int, keep []floa
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// streamBytes is how many bytes of results go past the caches, as streamBytes of package
+// kernel.
+const streamBytes = 1 << 20
+
+// streamed handles what is long, and written beside its operands, by stores that do not
+// read what they replace. These want whole vectors.
+func (w *writer) streamed(n Register, pointers []Register, many int, f body) {
+	CMPQ(n, U32(streamBytes/w.size))
+	JLT(LabelRef("many"))
+	TESTQ(U32(w.bytes-1), pointers[0])
+	JNZ(LabelRef("many"))
+	for _, p := range pointers[1:] {
+		CMPQ(p, pointers[0])
+		JEQ(LabelRef("many"))
+	}
+	w.streams = true
+	w.loop("stream", "streamed", many, n, pointers, f)
+	w.streams = false
+	Label("streamed")
+	SFENCE()
+}
+
+func (w *writer) store(x VecVirtual, m Mem) {
+	if w.streams {
+		VMOVNTPS(x, m)
+	} else {
+		w.move(x, m)
+	}
 }
 
 // loop handles vectors, some at a time, while that many are left.
@@ -70,7 +103,7 @@ func (w *writer) loop(label, next string, vectors int, n Register, pointers []Re
 			x[j] = w.new()
 			w.move(Mem{Base: pointers[j+1], Disp: i * w.bytes}, x[j])
 		}
-		w.move(f(w, x), Mem{Base: pointers[0], Disp: i * w.bytes})
+		w.store(f(w, x), Mem{Base: pointers[0], Disp: i * w.bytes})
 	}
 	for _, p := range pointers {
 		ADDQ(U32(vectors*w.bytes), p)
