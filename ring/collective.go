@@ -17,7 +17,7 @@ import (
 func small(ranks int) int {
 	switch {
 	case ranks <= 2:
-		return 128 << 10
+		return 1 << 20
 	case ranks <= 4:
 		return 16 << 10
 	}
@@ -25,7 +25,7 @@ func small(ranks int) int {
 }
 
 // AllReduce combines data over all ranks, in place, with the bits of package
-// reduce. Small data (4 KiB, up to four ranks 16 KiB, two 128 KiB) goes to every
+// reduce. Small data (4 KiB, up to four ranks 16 KiB, two 1 MiB) goes to every
 // rank, in ⌈log₂ Size⌉ steps. Larger data is sliced: each rank gets all originals of its
 // slice, combines them and hands the result to all, segment by segment, so that
 // one is combined while the next is on its way; 2(Size-1)/Size of the bytes go
@@ -168,7 +168,7 @@ func (x *exchange) haveAll(i int) bool {
 // more calls. All ranks must find the same.
 func segmentsOf(ranks, bytes int) int {
 	if ranks == 2 {
-		return max(min(ceil(bytes, 64<<10), 4), ceil(bytes, 256<<10), 1)
+		return max(min(ceil(bytes, 64<<10), 4), ceil(bytes, 512<<10), 1)
 	}
 	return max(ceil(bytes, max(2<<20/ranks, 32<<10)), 1)
 }

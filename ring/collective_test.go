@@ -13,7 +13,7 @@ func TestSegments(t *testing.T) {
 		{"two ranks, one segment", 2, 64 * kib, 1},
 		{"two ranks, one byte more", 2, 64*kib + 1, 2},
 		{"two ranks, four segments", 2, mib, 4},
-		{"two ranks, segments as long as they may be", 2, 32 * mib, 128},
+		{"two ranks, segments as long as they may be", 2, 32 * mib, 64},
 		{"four ranks, one segment", 4, 512 * kib, 1},
 		{"four ranks, one byte more", 4, 512*kib + 1, 2},
 		{"64 ranks", 64, mib, 32},

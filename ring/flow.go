@@ -43,7 +43,7 @@ func (f *flow) next(level int) []byte {
 }
 
 // turnBytes bounds one read or write, so that an exchange takes its turns.
-const turnBytes = 256 << 10
+const turnBytes = 512 << 10
 
 func (f *flow) sent() bool { return f.allPassed() && len(f.link.out) == 0 && f.link.stream.flushed() }
 

@@ -184,8 +184,8 @@ func TestChoice(t *testing.T) {
 		want  way
 	}{
 		{"one host", allReduce, 1 << 20, of(shared, 4), byMemory},
-		{"two ranks, 128 KiB", allReduce, 128 << 10, of(nil, 2), byDoubling},
-		{"two ranks, more", allReduce, 128<<10 + 1, of(nil, 2), byPipeline},
+		{"two ranks, 1 MiB", allReduce, 1 << 20, of(nil, 2), byDoubling},
+		{"two ranks, more", allReduce, 1<<20 + 1, of(nil, 2), byPipeline},
 		{"four ranks, 16 KiB", allGather, 16 << 10, of(nil, 4), byDoubling},
 		{"four ranks, more", allGather, 16<<10 + 1, of(nil, 4), byDirect},
 		{"five ranks, more than 4 KiB", allReduce, 4<<10 + 1, of(nil, 5), byPipeline},
