@@ -416,7 +416,7 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 		}
 		w.foldColumns(from, at, to, l.many, func(row Register, disp int) {
 			if l.fetch {
-				PREFETCHT0(Mem{Base: row, Index: ahead, Scale: 1, Disp: disp})
+				PREFETCHT1(Mem{Base: row, Index: ahead, Scale: 1, Disp: disp})
 			}
 		}, fold)
 		for _, row := range from {
