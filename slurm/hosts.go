@@ -96,7 +96,7 @@ func times(names, parts []string) []string {
 // ranges lists what stands between brackets, such as "01-03,7".
 func ranges(inside string, most int) ([]string, error) {
 	var numbers []string
-	for _, one := range strings.Split(inside, ",") {
+	for one := range strings.SplitSeq(inside, ",") {
 		from, to, isRange := strings.Cut(one, "-")
 		if !isRange {
 			to = from

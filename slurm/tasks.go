@@ -11,7 +11,7 @@ import (
 func ExpandTasks(list string) ([]int, error) {
 	var tasks []int
 	total := 0
-	for _, entry := range strings.Split(list, ",") {
+	for entry := range strings.SplitSeq(list, ",") {
 		count, times, err := repeated(entry)
 		if err != nil {
 			return nil, fmt.Errorf("tasks per node %q: %w", shortened(list), err)
