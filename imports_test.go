@@ -32,7 +32,7 @@ var rooms = []room{
 	{"dtype", nil, []string{"github.com/x448/float16"}},
 
 	{"group", transport("dtype"), nil},
-	{"group/grouptest", []string{"group", "dtype", "internal/reduce", "internal/buffer", "internal/conform"}, nil},
+	{"group/grouptest", []string{"group", "dtype", "internal/reduce", "internal/buffer", "internal/conform", "internal/env"}, nil},
 	{"group/all", []string{"mpi", "ring"}, nil},
 	{"mpi", transport("group", "dtype"), []string{"github.com/sbromberger/gompi", "golang.org/x/sys", "unsafe", "C"}},
 	{"ring", transport("group", "dtype", "slurm"), []string{"golang.org/x/sys"}},

@@ -21,7 +21,11 @@ func TestMain(m *testing.M) {
 }
 
 func TestWorldOfProcesses(t *testing.T) {
-	grouptest.Run(t, func(t *testing.T, n int) []group.Communicator {
+	run := grouptest.Run
+	if grouptest.PartialSums() {
+		run = grouptest.RunPartialSums
+	}
+	run(t, func(t *testing.T, n int) []group.Communicator {
 		if n > world.Size() {
 			return nil
 		}
