@@ -171,10 +171,3 @@ func (n *node) fillOutputs(put func(i int, x *Array)) {
 		put(i+1, &more[i])
 	}
 }
-
-func (n *node) output(i int) *Array {
-	if i == 0 {
-		return &n.self
-	}
-	return &Array{node: n, out: i}
-}

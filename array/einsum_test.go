@@ -15,11 +15,11 @@ func naiveEinsum(subscripts string, shapes [][]int) func(xs ...[]float64) [][]fl
 	inputs, output, _ := strings.Cut(subscripts, "->")
 	parts := strings.Split(inputs, ",")
 	lengths := map[byte]int{}
-	letters := ""
+	var letters strings.Builder
 	for i, part := range parts {
 		for axis := range len(part) {
 			if _, known := lengths[part[axis]]; !known {
-				letters += part[axis : axis+1]
+				letters.WriteString(part[axis : axis+1])
 			}
 			lengths[part[axis]] = shapes[i][axis]
 		}
@@ -39,7 +39,7 @@ func naiveEinsum(subscripts string, shapes [][]int) func(xs ...[]float64) [][]fl
 		want := make([]float64, size)
 		var visit func(n int)
 		visit = func(n int) {
-			if n == len(letters) {
+			if n == len(letters.String()) {
 				product := 1.0
 				for i, part := range parts {
 					product *= xs[i][index(part)]
@@ -47,8 +47,8 @@ func naiveEinsum(subscripts string, shapes [][]int) func(xs ...[]float64) [][]fl
 				want[index(output)] += product
 				return
 			}
-			for v := range lengths[letters[n]] {
-				at[letters[n]] = v
+			for v := range lengths[letters.String()[n]] {
+				at[letters.String()[n]] = v
 				visit(n + 1)
 			}
 		}
