@@ -49,6 +49,9 @@ func (backend) Init(ctx context.Context, cfg group.Config) (group.Communicator, 
 		}
 		return comm, nil
 	}
+	if w.Step && w.Size > 1 {
+		return inStep(ctx, own)
+	}
 	return Coordinate(ctx, w.Rank, w.Size, w.Coordinator, own)
 }
 

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/conform"
 	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/slurm"
 )
 
 // alone is an environment without any of the variables that name a rank.
@@ -40,6 +42,9 @@ func TestEnvironments(t *testing.T) {
 		"rank beyond the size":      {map[string]string{env.Rank: "2", env.Size: "2", env.Coordinator: "127.0.0.1:1"}, []string{env.Rank, `"2"`, "0 to 1"}, nil},
 		"no meeting place":          {map[string]string{env.Rank: "0", env.Size: "2"}, []string{env.Coordinator, "not set"}, nil},
 		"mpirun, no meeting place":  {map[string]string{env.OpenMPIRank: "0", env.OpenMPISize: "2"}, []string{env.OpenMPISize, env.Coordinator}, nil},
+		"step without its nodes":    {stepOf(env.SlurmNodes, ""), []string{env.SlurmNodes, "want a list", env.Coordinator}, nil},
+		"step with wrong nodes":     {stepOf(env.SlurmNodes, "n[2-1]"), []string{env.SlurmNodes, `"n[2-1]"`}, nil},
+		"step of nodes, no token":   {stepOf(env.SlurmNodes, "n[1-2]", env.SlurmPerNode, "1(x2)"), []string{"step 7.3", "2 nodes", env.TokenFile, "0600", env.Insecure}, nil},
 		"token that is not there":   {map[string]string{env.Rank: "0", env.Size: "1", env.TokenFile: "/nowhere/token"}, []string{env.TokenFile, "/nowhere/token"}, nil},
 		"insecure with a word":      {map[string]string{env.Rank: "0", env.Size: "1", env.Insecure: "yes"}, []string{env.Insecure, `"yes"`}, nil},
 		"shared memory by a word":   {map[string]string{env.Rank: "0", env.Size: "1", env.SharedMem: "off"}, []string{env.SharedMem, `"off"`}, nil},
@@ -104,4 +109,35 @@ func TestWorldOfOneFromTheEnvironment(t *testing.T) {
 			comm.Close()
 		})
 	}
+}
+
+// stepOf is what Slurm tells the first of two tasks on one node, but for the pairs given.
+func stepOf(pairs ...string) map[string]string {
+	variables := map[string]string{
+		env.SlurmJob: "7", env.SlurmStep: "3", env.SlurmStepTasks: "2", env.SlurmRank: "0", env.SlurmNode: "0",
+		env.SlurmLocal: "0", env.SlurmNodes: "n1", env.SlurmPerNode: "2",
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		variables[pairs[i]] = pairs[i+1]
+	}
+	return variables
+}
+
+// TestStepFindsItsPortTaken is about two steps with one port, and other programs.
+func TestStepFindsItsPortTaken(t *testing.T) {
+	alone(t)
+	for k, v := range stepOf() {
+		t.Setenv(k, v)
+	}
+	s, err := slurm.LookupStep()
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", s.MeetingPlace())
+	if err != nil {
+		t.Skipf("the step's own port cannot be had: %v", err)
+	}
+	defer taken.Close()
+	_, err = backend{}.Init(t.Context(), group.Config{ConnectTimeout: 50 * time.Millisecond})
+	wantError(t, err, "step 7.3", s.MeetingPlace(), "in use", env.Coordinator)
 }

@@ -20,14 +20,16 @@ import (
 // to cfg.ConnectTimeout, and when they do not come, or disagree about the size or
 // who they are, all that came get an error that says so.
 func Coordinate(ctx context.Context, rank, size int, address string, cfg Config) (group.Communicator, error) {
-	comm, err := coordinate(ctx, rank, size, address, cfg)
+	comm, err := coordinate(ctx, rank, size, address, "", cfg)
 	if err != nil {
 		return nil, fmt.Errorf("ring: %w", err)
 	}
 	return comm, nil
 }
 
-func coordinate(ctx context.Context, rank, size int, address string, cfg Config) (*comm, error) {
+// coordinate is Coordinate, for ranks that may know what others call their host: they
+// then listen at all of its addresses and give that name.
+func coordinate(ctx context.Context, rank, size int, address, name string, cfg Config) (*comm, error) {
 	if err := checkPlace(rank, size); err != nil {
 		return nil, err
 	}
@@ -42,9 +44,9 @@ func coordinate(ctx context.Context, rank, size int, address string, cfg Config)
 		return nil, err
 	}
 	if rank == 0 {
-		return host(ctx, size, address, cfg)
+		return host(ctx, size, address, name, cfg)
 	}
-	return join(ctx, rank, size, address, cfg)
+	return join(ctx, rank, size, address, name, cfg)
 }
 
 // checkMeetingPlace refuses addresses that name no host to go to.
@@ -74,8 +76,13 @@ type joiner struct {
 }
 
 // host plays rank 0.
-func host(ctx context.Context, size int, address string, cfg Config) (*comm, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+func host(ctx context.Context, size int, address, name string, cfg Config) (*comm, error) {
+	place := address
+	if name != "" {
+		_, port, _ := net.SplitHostPort(address)
+		place = ":" + port
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", place)
 	if err != nil {
 		return nil, fmt.Errorf("rank 0 is the coordinator: %w", err)
 	}
@@ -223,7 +230,7 @@ func (n *node) setHosts(addrs []string) {
 }
 
 // join plays a rank other than 0.
-func join(ctx context.Context, rank, size int, address string, cfg Config) (*comm, error) {
+func join(ctx context.Context, rank, size int, address, name string, cfg Config) (*comm, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
 		return nil, err
@@ -233,11 +240,16 @@ func join(ctx context.Context, rank, size int, address string, cfg Config) (*com
 		return nil, err
 	}
 	defer conn.Close()
-	listener, err := listenBeside(ctx, conn)
+	listener, err := listenBeside(ctx, conn, name)
 	if err != nil {
 		return nil, fmt.Errorf("rank %d: %w", rank, err)
 	}
-	t, err := askTable(ctx, conn, listener.Addr().String(), cfg)
+	own := listener.Addr().String()
+	if name != "" {
+		_, port, _ := net.SplitHostPort(own)
+		own = net.JoinHostPort(name, port)
+	}
+	t, err := askTable(ctx, conn, own, cfg)
 	if err == nil && len(t.Addresses) != size {
 		err = fmt.Errorf("rank 0 listed %d addresses for %d ranks", len(t.Addresses), size)
 	}
@@ -271,8 +283,12 @@ func knockUntil(ctx context.Context, rank, size int, address string, cfg Config)
 	}
 }
 
-// listenBeside listens on the interface of a connection, on a free port.
-func listenBeside(ctx context.Context, conn net.Conn) (net.Listener, error) {
+// listenBeside listens on a free port, on the interface of a connection, or on all of a
+// host that has a name.
+func listenBeside(ctx context.Context, conn net.Conn, name string) (net.Listener, error) {
+	if name != "" {
+		return new(net.ListenConfig).Listen(ctx, "tcp", ":0")
+	}
 	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
 	if err != nil {
 		return nil, err

@@ -48,9 +48,15 @@ const (
 	PMIxSpace   = "PMIX_NAMESPACE"
 	SingleCopy  = "OMPI_MCA_btl_vader_single_copy_mechanism"
 
-	SlurmStep  = "SLURM_STEP_ID"
-	SlurmRank  = "SLURM_PROCID"
-	SlurmTasks = "SLURM_NTASKS"
+	SlurmStep      = "SLURM_STEP_ID"
+	SlurmRank      = "SLURM_PROCID"
+	SlurmStepTasks = "SLURM_STEP_NUM_TASKS"
+	SlurmTasks     = "SLURM_NTASKS"
+	SlurmJob       = "SLURM_JOB_ID"
+	SlurmNodes     = "SLURM_STEP_NODELIST"
+	SlurmPerNode   = "SLURM_STEP_TASKS_PER_NODE"
+	SlurmNode      = "SLURM_NODEID"
+	SlurmLocal     = "SLURM_LOCALID"
 )
 
 // Variable describes one variable for the documentation.
@@ -65,7 +71,7 @@ var Variables = []Variable{
 	{Size, "1 to 65536", "number of ranks; not needed with a host file"},
 	{Coordinator, "host:port", "address where rank 0 listens and the others learn all addresses"},
 	{HostFile, "a path", "JSON list with one list of \"ip:port\" per rank"},
-	{TokenFile, "a path", "file with the secret that the ranks of one job share"},
+	{TokenFile, "a path", "file with the secret that the ranks of one job share; only its owner may read it (mode 0600)"},
 	{Insecure, "0 or 1", "1 lets a ring without a token leave loopback"},
 	{SharedMem, "0 or 1", "0 keeps ranks of one host on sockets; 1, the default, lets them share memory"},
 	{Topology, "direct or ring", "who talks to whom: every rank to every other, the default, or to its neighbours alone; the same on all ranks"},
@@ -85,8 +91,14 @@ var Variables = []Variable{
 	{PMIxSpace, "any", "with SLURM_STEP_ID: MPI can start under srun --mpi=pmix"},
 	{SingleCopy, "as Open MPI says", "how ranks of one host copy large messages; the mpi backend sets it to none unless it is set"},
 	{SlurmStep, "any", "set by srun; without it Slurm's other variables are not used"},
-	{SlurmRank, "0 to size-1", "rank in a Slurm step; the ring also needs a coordinator"},
-	{SlurmTasks, "1 to 65536", "number of ranks in a Slurm step"},
+	{SlurmRank, "0 to size-1", "rank in a Slurm step"},
+	{SlurmStepTasks, "1 to 65536", "number of ranks in a Slurm step"},
+	{SlurmTasks, "1 to 65536", "number of ranks in a Slurm step, where SLURM_STEP_NUM_TASKS is not set"},
+	{SlurmJob, "0 or more", "with SLURM_STEP_ID: the port where the ring meets, unless a coordinator is set"},
+	{SlurmNodes, "a list such as n[01-03,7]", "nodes of the step; the ring meets on the first, unless a coordinator is set"},
+	{SlurmPerNode, "a list such as 2(x3),1", "tasks on each node of the step"},
+	{SlurmNode, "0 to the number of nodes less 1", "which of the step's nodes this process is on"},
+	{SlurmLocal, "0 to the node's tasks less 1", "which of its node's tasks this process is"},
 }
 
 // SetDefault sets a variable that is not set yet, for libraries that read it in
@@ -220,7 +232,7 @@ func oneOf(name string, allowed []string) (string, error) {
 
 // LookupToken returns the content of the file named by LOCKSTEP_TOKEN_FILE
 // without surrounding white space, nil when the variable is not set. A file that
-// is unreadable, empty or longer than 64 KiB is an error.
+// is unreadable, empty, longer than 64 KiB or open to other users is an error.
 func LookupToken() ([]byte, error) {
 	path, ok := os.LookupEnv(TokenFile)
 	if !ok {
@@ -230,11 +242,26 @@ func LookupToken() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", TokenFile, err)
 	}
+	if err := checkPrivate(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", TokenFile, err)
+	}
 	token := strings.TrimSpace(string(data))
 	if token == "" {
 		return nil, fmt.Errorf("%s: %s holds no token", TokenFile, path)
 	}
 	return []byte(token), nil
+}
+
+// checkPrivate refuses a file that other users may read or write.
+func checkPrivate(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
+		return fmt.Errorf("%s has mode %04o, so that other users can use it; want 0600: chmod 600", path, mode.Perm())
+	}
+	return nil
 }
 
 // maxToken is far more than a secret needs, and little enough for a file named by
@@ -262,6 +289,7 @@ type World struct {
 	Size        int    // 0 when the host file decides
 	Coordinator string // host:port; empty when HostFile is set
 	HostFile    string // path; empty when Coordinator is set
+	Step        bool   // no coordinator is set, but the Slurm step says where ranks meet
 	Source      string // the variables that said so, for messages
 }
 
@@ -301,7 +329,7 @@ func MPILauncher() (found string, ok bool) {
 func MPISize() (size int, found string, err error) {
 	name := OpenMPISize
 	if !isSet(name) && isSet(SlurmStep) {
-		name = SlurmTasks
+		name = stepTasks()
 	}
 	if !isSet(name) {
 		return 0, "", nil
@@ -364,13 +392,6 @@ func openMPIWorld() (World, bool, error) {
 		return World{}, false, nil
 	}
 	return coordinatorWorld(OpenMPIRank, OpenMPISize, anyCoordinator)
-}
-
-func slurmWorld() (World, bool, error) {
-	if !isSet(SlurmStep) {
-		return World{}, false, nil
-	}
-	return coordinatorWorld(SlurmRank, SlurmTasks, anyCoordinator)
 }
 
 func hostFileWorld(rankVar, fileVar, path string) (World, bool, error) {

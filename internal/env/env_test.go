@@ -117,7 +117,11 @@ func TestLookupWorld(t *testing.T) {
 		{name: "a Slurm step", env: vars{SlurmStep: "0", SlurmRank: "1", SlurmTasks: "2", Coordinator: "h:1"}, found: true,
 			want: World{Rank: 1, Size: 2, Coordinator: "h:1", Source: "SLURM_PROCID=1, SLURM_NTASKS=2"}},
 		{name: "Slurm outside a step", env: vars{SlurmRank: "0", SlurmTasks: "2"}},
-		{name: "a Slurm step without coordinator", env: vars{SlurmStep: "0", SlurmRank: "1", SlurmTasks: "2"}, fails: []string{"SLURM_NTASKS=2", "LOCKSTEP_COORDINATOR"}},
+		{name: "a Slurm step without coordinator", env: vars{SlurmStep: "0", SlurmRank: "1", SlurmTasks: "2"}, found: true,
+			want: World{Rank: 1, Size: 2, Step: true, Source: "SLURM_PROCID=1, SLURM_NTASKS=2"}},
+		{name: "a Slurm step smaller than its job", env: vars{SlurmStep: "0", SlurmRank: "1", SlurmStepTasks: "2", SlurmTasks: "8"}, found: true,
+			want: World{Rank: 1, Size: 2, Step: true, Source: "SLURM_PROCID=1, SLURM_STEP_NUM_TASKS=2"}},
+		{name: "a Slurm step with a wrong coordinator", env: vars{SlurmStep: "0", SlurmRank: "1", SlurmTasks: "2", Coordinator: "h"}, fails: []string{`LOCKSTEP_COORDINATOR is "h"`}},
 		{name: "a Slurm step without rank", env: vars{SlurmStep: "0", SlurmTasks: "2"}, fails: []string{"SLURM_PROCID is not set"}},
 
 		{name: "lockstep before mpirun", env: vars{Rank: "0", HostFile: "/h", OpenMPIRank: "1", OpenMPISize: "4"}, found: true,
@@ -255,6 +259,22 @@ func TestLookupToken(t *testing.T) {
 	write(" \n")
 	_, err = LookupToken()
 	wantError(t, err, []string{TokenFile, path, "no token"})
+	for mode, allowed := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o620: false, 0o666: false} {
+		write("secret")
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		token, err := LookupToken()
+		if allowed != (err == nil) || allowed != (string(token) == "secret") {
+			t.Errorf("mode %04o: %q, %v", mode, token, err)
+		}
+		if !allowed {
+			wantError(t, err, []string{TokenFile, path, "0600", "chmod"})
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(strings.Repeat("x", maxToken))
 	if token, err := LookupToken(); len(token) != maxToken || err != nil {
 		t.Errorf("longest: %d bytes, %v", len(token), err)
@@ -330,6 +350,7 @@ func TestMPISize(t *testing.T) {
 		{name: "mpirun", env: vars{OpenMPISize: "4"}, size: 4, found: OpenMPISize},
 		{name: "mpirun in a Slurm step", env: vars{OpenMPISize: "4", SlurmStep: "0", SlurmTasks: "2"}, size: 4, found: OpenMPISize},
 		{name: "srun", env: vars{SlurmStep: "0", SlurmTasks: "2"}, size: 2, found: SlurmTasks},
+		{name: "srun of a part of the job", env: vars{SlurmStep: "0", SlurmStepTasks: "2", SlurmTasks: "8"}, size: 2, found: SlurmStepTasks},
 		{name: "an allocation without a step", env: vars{SlurmTasks: "2"}},
 		{name: "no number", env: vars{OpenMPISize: "four"}, found: OpenMPISize, fails: []string{OpenMPISize, `"four"`}},
 	} {
