@@ -24,7 +24,7 @@ type room struct {
 
 // internals are the internal packages that either tower may build on; env, which
 // knows of groups, is not one.
-var internals = []string{"internal/buffer", "internal/digest", "internal/kernel", "internal/layout", "internal/par", "internal/reduce", "internal/shm", "internal/turn"}
+var internals = []string{"internal/buffer", "internal/digest", "internal/kernel", "internal/layout", "internal/onehost", "internal/par", "internal/reduce", "internal/shm", "internal/turn"}
 
 // rooms is the import table of ARCHITECTURE.md. A new folder gets its row here.
 var rooms = []room{
@@ -55,8 +55,9 @@ var rooms = []room{
 	{"scripts/*", []string{"internal/conform"}, nil},
 
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
-	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
+	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/onehost", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
 	{"internal/layout", []string{"dtype", "internal/buffer"}, nil},
+	{"internal/onehost", []string{"dtype", "internal/reduce", "internal/shm"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/buffer", []string{"dtype", "internal/env"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/conform", nil, nil},

@@ -72,7 +72,7 @@ func meet(ctx context.Context, j *job) (group.Communicator, error) {
 	}
 	met := make(chan result, 1)
 	go func() {
-		world, err := startWorld(j)
+		world, err := startWorld(ctx, j)
 		met <- result{world, err}
 	}()
 	select {
@@ -88,6 +88,11 @@ func meet(ctx context.Context, j *job) (group.Communicator, error) {
 
 func newJob(ctx context.Context, cfg group.Config) (*job, error) {
 	j := &job{timeout: cfg.Timeout, stall: defaultStall, logger: cmp.Or(cfg.Logger, slog.Default())}
+	sharing, err := env.LookupSharedMemory()
+	if err != nil {
+		return nil, err
+	}
+	j.sharing = sharing
 	if j.timeout > 0 {
 		return j, ended(ctx)
 	}
@@ -101,7 +106,7 @@ func newJob(ctx context.Context, cfg group.Config) (*job, error) {
 
 // startWorld starts MPI unless the program has, and duplicates the world, so that
 // the program's own use of it never meets ours.
-func startWorld(j *job) (*comm, error) {
+func startWorld(ctx context.Context, j *job) (*comm, error) {
 	if err := ensureStarted(); err != nil {
 		return nil, err
 	}
@@ -124,7 +129,7 @@ func startWorld(j *job) (*comm, error) {
 		return nil, err
 	}
 	world.world = true
-	return world, nil
+	return world, world.share(ctx)
 }
 
 // checkSize refuses a world of another size than the launcher announced. MPI

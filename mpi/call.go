@@ -3,12 +3,11 @@
 package mpi
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/digest"
 	"github.com/lockstep-go/lockstep/internal/reduce"
 )
 
@@ -28,7 +27,7 @@ func (k *call) String() string {
 		return fmt.Sprintf("%s %v %v of %d bytes", k.name, k.op, k.t, k.bytes)
 	case k.name == nameBroadcast:
 		return fmt.Sprintf("%s from rank %d of %d bytes", k.name, k.root, k.bytes)
-	case k.name == nameBarrier || k.name == nameSplit || k.name == nameClose:
+	case k.name == nameBarrier || k.name == nameSplit || k.name == nameShare || k.name == nameClose:
 		return k.name
 	}
 	return fmt.Sprintf("%s of %d bytes", k.name, k.bytes)
@@ -43,6 +42,7 @@ const (
 	nameBroadcast     = "broadcast"
 	nameBarrier       = "barrier"
 	nameSplit         = "split"
+	nameShare         = "share memory"
 	nameClose         = "close"
 )
 
@@ -53,21 +53,21 @@ func (c *comm) Next(fp []byte, text string) {
 }
 
 // describe is the hash and the text of the collective that begins now.
-func (c *comm) describe(k *call) (hash uint64, text string) {
-	h := fnv.New64a()
-	h.Write([]byte(k.name))
-	var fields [40]byte
-	for i, v := range []uint64{c.number, uint64(k.op), uint64(k.t), uint64(k.root), uint64(k.bytes)} {
-		binary.LittleEndian.PutUint64(fields[8*i:], v)
+func (c *comm) describe(k *call) (hash [16]byte, text func() string) {
+	d := digest.New()
+	d.Text(k.name)
+	for _, v := range []uint64{c.number, uint64(k.op), uint64(k.t), uint64(k.root), uint64(k.bytes)} {
+		d.Word(v)
 	}
-	h.Write(fields[:])
-	h.Write(c.fingerprint)
-	text = c.text
-	if text == "" {
-		text = k.String()
-	}
+	d.Text(string(c.fingerprint))
+	said := c.text
 	c.fingerprint, c.text = c.fingerprint[:0], ""
-	return h.Sum64(), text
+	return d.Sum(), func() string {
+		if said != "" {
+			return said
+		}
+		return k.String()
+	}
 }
 
 func checkElements(k *call, size int) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/onehost"
 	gompi "github.com/sbromberger/gompi"
 )
 
@@ -26,7 +27,7 @@ func (c *comm) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.job.timeout)
 	defer cancel()
-	err := c.collective(ctx, call{name: nameClose}, nil, nil)
+	err := c.collective(ctx, call{name: nameClose}, body{memory: (*onehost.Sharing).Barrier})
 	if errors.Is(err, group.ErrClosed) {
 		return nil
 	}
@@ -51,6 +52,7 @@ func (c *comm) goodbye() {
 		return
 	}
 	c.closed = true
+	c.letGo()
 	c.post(noticeGoodbye, 0, "")
 }
 
@@ -59,6 +61,7 @@ func (c *comm) shut() (active int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
+	c.letGo()
 	return c.active
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/onehost"
 )
 
 // The tags of the channel of collectives.
@@ -36,6 +37,7 @@ type comm struct {
 	text        string
 	cards       cards
 	transfers   *batch
+	shared      *onehost.Sharing // nil where messages are used
 
 	mu        sync.Mutex
 	closed    bool
@@ -84,6 +86,7 @@ func (c *comm) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.active--
+	c.letGo()
 }
 
 // health is what stands against any call, under the lock.
@@ -108,6 +111,7 @@ func (c *comm) breakBy(rank int, reason error, tell bool) {
 		return
 	}
 	c.broken = &group.BrokenError{By: rank, Reason: reason}
+	defer c.letGo()
 	if tell {
 		c.post(noticeBroken, 0, reason.Error())
 		c.flush(breakMoment)

@@ -24,16 +24,22 @@
 // # What it promises
 //
 // Reductions have the bits of every other backend: the originals travel and
-// package reduce adds them, in rank order. MPI's own reduction operators and
+// package reduce adds them, in rank order. Where all members of a group are on one
+// host they share memory, and collectives run in it; LOCKSTEP_SHM=0 on any rank
+// keeps all of them from that. Elsewhere originals travel in messages. MPI's own reduction operators and
 // collectives are not used: they differ by message size in how they round, do
 // not say who is missing, and hand out garbage when ranks disagree. A collective
-// begins with an exchange of cards: every rank's fingerprint of the call, and
+// in messages begins with an exchange of cards: every rank's fingerprint of the call, and
 // its data too up to 4 KiB, reach everyone in log₂N steps. A disagreement is
 // a *group.MismatchError with every rank's call, before larger data moves.
 //
 //	all-reduce, n bytes, N ranks   wire bytes per rank   steps
 //	up to 4 KiB                    (N-1)n                log₂N
 //	larger                         2(N-1)n/N             log₂N, then 2 for each 256 KiB of n/N
+//
+// In shared memory each rank says what it calls and waits at a fence: it looks for
+// a moment, then sleeps, and looks for notices every ten milliseconds. The memory
+// has no name and is gone with its last user.
 //
 // Calls run on the caller's goroutine: a non-blocking start, then short bursts
 // of tests with pauses that grow to four milliseconds. The end of a context is

@@ -150,7 +150,7 @@ func (c *comm) absent() []int {
 	return ranks
 }
 
-// disagreement asks every rank what it called.
+// disagreement asks every rank what it called; what it finds is an error.
 func (c *comm) disagreement(ctx context.Context, text string) error {
 	texts, _, err := c.exchange(ctx, text, 0, []byte(text[:min(len(text), textBytes)]))
 	if err != nil {
@@ -160,5 +160,5 @@ func (c *comm) disagreement(ctx context.Context, text string) error {
 	for rank, t := range texts {
 		calls[rank] = string(t)
 	}
-	return &group.MismatchError{Calls: calls}
+	return fmt.Errorf("mpi: %w", &group.MismatchError{Calls: calls})
 }

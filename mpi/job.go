@@ -13,6 +13,7 @@ type job struct {
 	timeout time.Duration // of the world's Close
 	stall   time.Duration // the wait after which a call warns
 	logger  *slog.Logger
+	sharing bool // of memory, where ranks are on one host
 
 	announced   int    // ranks, as the launcher says; 0 when it does not
 	announcedBy string // the variable

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -78,9 +79,14 @@ func rankMain(m *testing.M) int {
 // mpirun starts this test binary as n ranks.
 func mpirun(t *testing.T, n int, variables []string, args ...string) (output string, code int) {
 	t.Helper()
+	return mpirunArgs(t, variables, append([]string{"-np", strconv.Itoa(n), os.Args[0]}, args...))
+}
+
+func mpirunArgs(t *testing.T, variables, args []string) (output string, code int) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	args = append([]string{"--oversubscribe", "-np", strconv.Itoa(n), os.Args[0]}, args...)
+	args = append([]string{"--oversubscribe"}, args...)
 	if os.Geteuid() == 0 {
 		args = append([]string{"--allow-run-as-root"}, args...)
 	}
@@ -101,11 +107,36 @@ func TestWorld(t *testing.T) {
 		return
 	}
 	for _, n := range []int{1, 2, 3} {
-		t.Run(fmt.Sprintf("np=%d", n), func(t *testing.T) {
-			if output, code := mpirun(t, n, nil, "-test.run=^TestWorld$", "-test.timeout=3m"); code != 0 {
-				t.Errorf("mpirun ended with code %d\n%s", code, output)
-			}
-		})
+		t.Run(fmt.Sprintf("np=%d", n), func(t *testing.T) { startRanks(t, n, nil) })
+		if n > 1 {
+			t.Run(fmt.Sprintf("np=%d without shared memory", n), func(t *testing.T) { startRanks(t, n, []string{env.SharedMem + "=0"}) })
+		}
+	}
+}
+
+func startRanks(t *testing.T, n int, variables []string) {
+	t.Helper()
+	if output, code := mpirun(t, n, variables, "-test.run=^TestWorld$", "-test.timeout=3m"); code != 0 {
+		t.Errorf("mpirun ended with code %d\n%s", code, output)
+	}
+}
+
+// TestOneRankDoesNotShare has one of three ranks keep out of shared memory. Then
+// none shares it.
+func TestOneRankDoesNotShare(t *testing.T) {
+	if world != nil {
+		return
+	}
+	this := []string{os.Args[0], "-test.run=^TestWorld$/^(ranks|sums)"}
+	with := append([]string{"-np", "1", "-x", env.SharedMem + "=0"}, this...)
+	without := append([]string{"-np", "1"}, this...)
+	for away := range 3 {
+		parts := [][]string{without, without, without}
+		parts[away] = with
+		args := slices.Concat(parts[0], []string{":"}, parts[1], []string{":"}, parts[2])
+		if output, code := mpirunArgs(t, nil, args); code != 0 {
+			t.Errorf("with rank %d away mpirun ended with code %d\n%s", away, code, output)
+		}
 	}
 }
 

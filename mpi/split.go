@@ -3,12 +3,15 @@
 package mpi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/onehost"
 )
 
 // member is what one rank asked of a split.
@@ -17,19 +20,41 @@ type member struct{ rank, color, key int }
 // Split divides the communicator. MPI's own split blocks, so it is called only
 // after every rank is known to have come.
 func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, error) {
+	word := encodeSplit(color, key)
+	all := make([]byte, c.size*len(word))
 	var child *comm
-	err := c.collective(ctx, call{name: nameSplit}, encodeSplit(color, key), func(op string, parts [][]byte) (err error) {
+	divide := func(op string) (err error) {
 		if err = c.job.reap(); err == nil {
-			child, err = c.divide(decodeSplit(parts), color)
+			child, err = c.divide(decodeSplit(all, c.size), color)
 		}
 		if err != nil {
 			return explain(op, nil, err)
 		}
 		return nil
+	}
+	err := c.collective(ctx, call{name: nameSplit}, body{
+		inline: word,
+		memory: func(s *onehost.Sharing, x onehost.Call) error {
+			if err := s.Gather(x, word, all); err != nil {
+				return err
+			}
+			return divide(nameSplit)
+		},
+		messages: func(op string, parts [][]byte) error {
+			copy(all, bytes.Join(parts, nil))
+			return divide(op)
+		},
 	})
 	if err != nil || child == nil {
 		return nil, err
 	}
+	err = child.share(ctx)
+	var broken *group.BrokenError
+	if err != nil && !errors.As(err, &broken) {
+		child.goodbye()
+		return nil, err
+	}
+	// A quicker member may have broken the new group: its first call says so.
 	return child, nil
 }
 
@@ -38,9 +63,10 @@ func encodeSplit(color, key int) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(int64(key)))
 }
 
-func decodeSplit(parts [][]byte) []member {
-	members := make([]member, len(parts))
-	for rank, p := range parts {
+func decodeSplit(all []byte, ranks int) []member {
+	members := make([]member, ranks)
+	for rank := range members {
+		p := slot(all, rank, len(all)/ranks)
 		members[rank] = member{rank, int(int64(binary.LittleEndian.Uint64(p))), int(int64(binary.LittleEndian.Uint64(p[8:])))}
 	}
 	return members

@@ -71,10 +71,14 @@ func (c *comm) await(ctx context.Context, p poller, w *wait) error {
 		}
 		if !stalled && waited > c.job.stall {
 			stalled = true
-			c.job.logger.Warn("stalled", "backend", "mpi", "rank", c.rank, "size", c.size, "op", w.op, "peers", w.missing(), "waited", waited)
+			c.warnOfStall(w.op, w.missing(), waited)
 		}
 		time.Sleep(pause)
 	}
+}
+
+func (c *comm) warnOfStall(op string, peers []int, waited time.Duration) {
+	c.job.logger.Warn("stalled", "backend", "mpi", "rank", c.rank, "size", c.size, "op", op, "peers", peers, "waited", waited)
 }
 
 // interrupted is the reason to stop waiting, if there is one.

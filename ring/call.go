@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/digest"
+	"github.com/lockstep-go/lockstep/internal/onehost"
 )
 
 // callKind names a collective on the wire.
@@ -176,7 +177,7 @@ func (c *comm) late(x *exchange) error {
 
 // conclude turns what stopped a collective into its error, and breaks the group.
 func (c *comm) conclude(x *exchange, err error) error {
-	if errors.Is(err, errDiffers) {
+	if errors.Is(err, onehost.ErrDiffers) {
 		c.disagree(x.head.sequence)
 	}
 	if over := c.late(x); over != nil {

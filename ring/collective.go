@@ -41,7 +41,7 @@ func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []
 		}
 		switch x.way() {
 		case byMemory:
-			return c.shared.allReduce(x, op, t, data)
+			return c.shared.AllReduce(x, reduce.Op(op), t, data)
 		case byNeighbours:
 			return x.circulate(op, t, data, true)
 		case byHosts:
@@ -225,7 +225,7 @@ func (x *exchange) gather(in, out []byte) error {
 	c, chosen := x.comm, x.way()
 	switch chosen {
 	case byMemory:
-		return c.shared.gather(x, in, out)
+		return c.shared.Gather(x, in, out)
 	case byNeighbours:
 		return x.passGather(in, out)
 	case byTwoLevels:
@@ -262,7 +262,7 @@ func (c *comm) ReduceScatter(ctx context.Context, op group.Op, t dtype.Type, in,
 	return c.collective(ctx, r, func(x *exchange) error {
 		switch x.way() {
 		case byMemory:
-			return c.shared.reduceScatter(x, op, t, in, out)
+			return c.shared.ReduceScatter(x, reduce.Op(op), t, in, out)
 		case byNeighbours:
 			return x.circulateScatter(op, t, in, out)
 		case byHosts:
@@ -292,7 +292,7 @@ func (c *comm) Broadcast(ctx context.Context, root int, data []byte) error {
 	return c.collective(ctx, r, func(x *exchange) error {
 		switch x.way() {
 		case byMemory:
-			return c.shared.broadcast(x, root, data)
+			return c.shared.Broadcast(x, root, data)
 		case byNeighbours:
 			return x.passBroadcast(root, data)
 		case byTwoLevels:
@@ -317,7 +317,7 @@ func (c *comm) AllToAll(ctx context.Context, in, out []byte) error {
 	return c.collective(ctx, r, func(x *exchange) error {
 		switch x.way() {
 		case byMemory:
-			return c.shared.allToAll(x, in, out)
+			return c.shared.AllToAll(x, in, out)
 		case byNeighbours:
 			return x.passToAll(in, out)
 		}
@@ -334,7 +334,7 @@ func (c *comm) Barrier(ctx context.Context) error {
 	return c.collective(ctx, request{kind: barrier}, func(x *exchange) error {
 		switch x.way() {
 		case byMemory:
-			return c.shared.barrier(x)
+			return c.shared.Barrier(x)
 		case byNeighbours:
 			return x.passTokens()
 		}

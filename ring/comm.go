@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/onehost"
 	"github.com/lockstep-go/lockstep/internal/turn"
 )
 
@@ -45,13 +46,13 @@ type comm struct {
 	next     fingerprint
 	splits   int
 	answers  chan answer
-	asking   sync.Mutex // held for a census, outside mu
-	seen     uint64     // the collective that was under way when the watch looked last
-	since    time.Time  // when it was first seen
-	warned   uint64     // the last collective that there was a warning of
-	met      bool       // it has been decided whether memory is shared
-	shared   *sharing   // nil when it is not; only used under the turn, and set to nil at the end
-	carrier  carrier    // nil before the first link
+	asking   sync.Mutex       // held for a census, outside mu
+	seen     uint64           // the collective that was under way when the watch looked last
+	since    time.Time        // when it was first seen
+	warned   uint64           // the last collective that there was a warning of
+	met      bool             // it has been decided whether memory is shared
+	shared   *onehost.Sharing // nil when it is not; only used under the turn, and set to nil at the end
+	carrier  carrier          // nil before the first link
 
 	// For the collective under way, reused by the next.
 	scratch  []byte
@@ -282,7 +283,7 @@ func (c *comm) wake() {
 }
 
 func (c *comm) wakeLocked() {
-	c.shared.poke()
+	c.shared.Poke()
 	if c.carrier != nil {
 		c.carrier.wake()
 	}
@@ -404,7 +405,7 @@ func (c *comm) depart(until time.Time) {
 	c.turn.Take(nil, nil) // for good: no collective is under way, and none begins
 	c.drain(until)
 	c.mu.Lock()
-	c.shared.close()
+	c.shared.Close()
 	c.shared = nil
 	if c.carrier != nil {
 		c.carrier.close()

@@ -1,5 +1,7 @@
 package ring
 
+import "github.com/lockstep-go/lockstep/internal/onehost"
+
 // flow is what goes to one peer, or comes from it, in a part of a collective: a
 // head, then blocks. It remembers how far that is.
 type flow struct {
@@ -131,7 +133,7 @@ func (f *flow) receiveHead() (moved bool, err error) {
 	case err != nil:
 		return false, err
 	case got != f.head:
-		return false, errDiffers
+		return false, onehost.ErrDiffers
 	}
 	l.in = l.in[headBytes:]
 	f.got = true

@@ -3,6 +3,7 @@ package ring
 import (
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/reduce"
 )
 
 // levels are the hosts of a group that spans several, and has several ranks on
@@ -68,7 +69,7 @@ func (x *exchange) reduceByHosts(op group.Op, t dtype.Type, data []byte) error {
 // reduceHost sums the values of this host's ranks.
 func (x *exchange) reduceHost(op group.Op, t dtype.Type, data []byte) error {
 	if s := x.comm.shared; s != nil {
-		return s.allReduce(x, op, t, data)
+		return s.AllReduce(x, reduce.Op(op), t, data)
 	}
 	return x.reduceWithin(x.comm.levels.host, op, t, data)
 }

@@ -59,7 +59,7 @@ func (x *exchange) gatherHost(block func(rank int) []byte) error {
 	host := x.comm.levels.host
 	own := func(place int) []byte { return block(host.ranks[place]) }
 	if s := x.comm.shared; s != nil {
-		return s.gatherUneven(x, own)
+		return s.GatherUneven(x, own)
 	}
 	x.within(host)
 	of := func(_, place int) []byte { return own(place) }
@@ -73,7 +73,7 @@ func (x *exchange) handDown(blocks ...[]byte) error { return x.broadcastHost(0, 
 // before all have come.
 func (x *exchange) broadcastHost(place int, blocks ...[]byte) error {
 	if s := x.comm.shared; s != nil {
-		return s.broadcastBlocks(x, place, blocks)
+		return s.BroadcastBlocks(x, place, blocks)
 	}
 	x.within(x.comm.levels.host)
 	for _, b := range blocks {

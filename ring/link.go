@@ -2,7 +2,6 @@ package ring
 
 import (
 	"context"
-	"errors"
 	"net"
 )
 
@@ -19,8 +18,6 @@ type link struct {
 }
 
 const linkBuffer = 8 << 10
-
-var errDiffers = errors.New("ranks called different collectives")
 
 // take moves what has come to b.
 func (l *link) take(b []byte) int {

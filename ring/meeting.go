@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstep-go/lockstep/internal/onehost"
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
@@ -38,10 +39,7 @@ func (c *comm) meet(ctx context.Context) error {
 	}
 	hosts := c.node.hostsOf(c.ranks)
 	c.levels = levelsOf(hosts, c.rank)
-	home := c.everyone
-	if c.levels != nil {
-		home = c.levels.host
-	}
+	home := c.home()
 	if home.size() == 1 || len(hosts) == c.Size() || c.node.cfg.Topology == topologyRing {
 		c.closeMeeting() // nobody comes
 		c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", false)
@@ -60,20 +58,30 @@ func (c *comm) meet(ctx context.Context) error {
 	}
 	switch {
 	case c.life.Err() != nil:
-		s.close()
+		s.Close()
 		return c.failure("connect")
 	case err != nil:
-		s.close()
+		s.Close()
 		return c.notMet(err)
 	}
 	if s != nil {
-		s.lookAround()
+		c.lookAround(s)
 	}
 	c.mu.Lock()
 	c.shared = s
 	c.mu.Unlock()
 	c.node.log.Debug("ring: group formed", "ranks", c.ranks, "hosts", len(hosts), "shared", s != nil)
 	return nil
+}
+
+// lookAround notes who the others are. In the world's memory they are all that
+// there are on this host.
+func (c *comm) lookAround(s *onehost.Sharing) {
+	company, cores := s.LookAround()
+	if c == c.node.root {
+		c.node.company.Store(int32(company))
+		c.node.cores.Store(int32(cores))
+	}
 }
 
 // notMet names the members that do not answer when the deadline has ended the meeting.
@@ -136,7 +144,7 @@ func (c *comm) staysAway(r int) {
 }
 
 // receive is the first one's part.
-func (c *comm) receive(ctx context.Context, home *circle) (*sharing, error) {
+func (c *comm) receive(ctx context.Context, home *circle) (*onehost.Sharing, error) {
 	defer c.closeMeeting()
 	if c.node.door == nil {
 		return nil, nil // nobody gets in
@@ -189,8 +197,8 @@ func (c *comm) await(ctx context.Context, home *circle, guests []*net.UnixConn) 
 }
 
 // handOut gives all guests the memory and the outcome.
-func (c *comm) handOut(home *circle, guests []*net.UnixConn) (*sharing, error) {
-	file, err := shm.Create(layoutOf(home.size()).total())
+func (c *comm) handOut(home *circle, guests []*net.UnixConn) (*onehost.Sharing, error) {
+	file, err := onehost.Create(home.size())
 	if err != nil {
 		c.node.log.Debug("ring: memory is not shared", "err", err)
 		return nil, nil
@@ -213,15 +221,15 @@ func (c *comm) handOut(home *circle, guests []*net.UnixConn) (*sharing, error) {
 		conn.Write([]byte{outcome})
 	}
 	if outcome == no {
-		s.close()
+		s.Close()
 		s = nil
 	}
 	return s, nil
 }
 
 // mapShared returns nil, and logs why, when the memory cannot be had.
-func (c *comm) mapShared(home *circle, file *os.File) *sharing {
-	s, err := newSharing(c, home, file)
+func (c *comm) mapShared(home *circle, file *os.File) *onehost.Sharing {
+	s, err := onehost.Map(file, home.size(), home.at)
 	if err != nil {
 		c.node.log.Debug("ring: memory is not shared", "err", err)
 	}
@@ -246,7 +254,7 @@ func (c *comm) closeMeeting() {
 }
 
 // visit is the part of every other rank.
-func (c *comm) visit(ctx context.Context, home *circle) (*sharing, error) {
+func (c *comm) visit(ctx context.Context, home *circle) (*onehost.Sharing, error) {
 	c.closeMeeting() // it is not here
 	first := c.ranks[home.ranks[0]]
 	conn, err := c.node.knockDoor(ctx, first, c.id)
@@ -271,7 +279,7 @@ var errNoOutcome = errors.New("the first rank of this host has not said whether 
 
 // takePart gets the memory, answers whether it can be used, and hears the
 // outcome. That the first one hangs up before it has handed out anything means no.
-func (c *comm) takePart(home *circle, conn *net.UnixConn) (*sharing, error) {
+func (c *comm) takePart(home *circle, conn *net.UnixConn) (*onehost.Sharing, error) {
 	file, err := shm.Receive(conn)
 	if err != nil {
 		c.node.log.Debug("ring: memory is not shared", "peer", c.ranks[home.ranks[0]], "err", err)
@@ -286,11 +294,11 @@ func (c *comm) takePart(home *circle, conn *net.UnixConn) (*sharing, error) {
 	conn.Write([]byte{yes})
 	outcome, err := readByte(conn)
 	if err != nil {
-		s.close()
+		s.Close()
 		return nil, fmt.Errorf("%w: %w", errNoOutcome, err)
 	}
 	if outcome == no {
-		s.close()
+		s.Close()
 		return nil, nil
 	}
 	return s, nil

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/onehost"
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
@@ -199,8 +199,7 @@ func TestGuestWhoComesTooLate(t *testing.T) {
 func TestEverySizeOfMessage(t *testing.T) {
 	for _, n := range []int{2, 3} {
 		comms := makeWorld(t, n, Config{})
-		l := layoutOf(n)
-		for _, bytes := range []int{0, 8, wholeBytes / n &^ 7, wholeBytes/n&^7 + 8, n * l.piece, n*l.piece + 8, n*l.piece - 8, 3*n*l.piece + 104, 4*l.inbox + 8} {
+		for _, bytes := range onehost.Sizes(n) {
 			t.Run(fmt.Sprintf("%d ranks, %d bytes", n, bytes), func(t *testing.T) { crossLimits(t, comms, bytes) })
 		}
 	}
@@ -298,43 +297,6 @@ func TestPendingCallsInSharedMemory(t *testing.T) {
 			wantError(t, errs[0], c.want...)
 			wantError(t, comms[0].(*comm).Barrier(t.Context()), "rank")
 		})
-	}
-}
-
-// TestLayoutsDoNotOverlap also sees that the structures have the size that the
-// layout counts on.
-func TestLayoutsDoNotOverlap(t *testing.T) {
-	if got := int(reflect.TypeFor[desk]().Size()); got != deskBytes {
-		t.Errorf("a desk has %d bytes, want %d", got, deskBytes)
-	}
-	if got := int(reflect.TypeFor[shm.Fence]().Size()); got != fenceBytes {
-		t.Errorf("a fence has %d bytes, want %d", got, fenceBytes)
-	}
-	for _, n := range []int{2, 3, 7, 64, 500} {
-		l := layoutOf(n)
-		at := fenceBytes
-		next := func(what string, offset, bytes int) {
-			if offset < at || offset%shm.Line != 0 || bytes <= 0 {
-				t.Errorf("%d ranks: %s of %d bytes at %d, after %d", n, what, bytes, offset, at)
-			}
-			at = offset + bytes
-		}
-		for r := range n {
-			next("desk", l.desk(r), deskBytes)
-		}
-		for _, turn := range []int{0, 1} {
-			for r := range n {
-				next("inbox", l.inboxAt(turn, r), l.inbox)
-			}
-		}
-		for _, turn := range []int{0, 1} {
-			for r := range n {
-				next("outbox", l.outboxAt(turn, r), l.piece)
-			}
-		}
-		if at > l.total() || n*l.piece > l.inbox || wholeBytes/n > l.inbox {
-			t.Errorf("%d ranks: %+v of %d bytes, %d used", n, l, l.total(), at)
-		}
 	}
 }
 

@@ -1,12 +1,11 @@
-package ring
+package onehost
 
 import (
 	"github.com/lockstep-go/lockstep/dtype"
-	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/reduce"
 )
 
-// The collectives in shared memory. A rank writes only to its own inboxes and
+// A rank writes only to its own inboxes and
 // outboxes; what it wrote is read after a fence, and written again only after
 // another one that comes after the reading. So two of each suffice:
 //
@@ -25,14 +24,14 @@ const wholeBytes = 64 << 10
 
 // swap moves up to step bytes at a time: put fills this rank's inbox, take reads
 // those of all.
-func (s *sharing) swap(x *exchange, bytes, step int, put func(lo, hi int, own []byte), take func(lo, hi int, inbox [][]byte)) error {
+func (s *Sharing) swap(call Call, bytes, step int, put func(lo, hi int, own []byte), take func(lo, hi int, inbox [][]byte)) error {
 	for lo := 0; lo == 0 || lo < bytes; lo += step {
 		hi := min(lo+step, bytes)
 		s.turn++
 		inbox := s.inbox[s.turn%2]
-		put(lo, hi, inbox[s.home.at])
-		s.arrive(x)
-		if err := s.wait(x); err != nil {
+		put(lo, hi, inbox[s.place])
+		s.arrive(call)
+		if err := s.wait(call); err != nil {
 			return err
 		}
 		take(lo, hi, inbox)
@@ -40,25 +39,28 @@ func (s *sharing) swap(x *exchange, bytes, step int, put func(lo, hi int, own []
 	return nil
 }
 
-func (s *sharing) barrier(x *exchange) error {
-	s.arrive(x)
-	return s.wait(x)
+// Barrier returns once every rank has called it.
+func (s *Sharing) Barrier(call Call) error {
+	s.arrive(call)
+	return s.wait(call)
 }
 
-func (s *sharing) broadcast(x *exchange, root int, data []byte) error {
-	return s.swap(x, len(data), s.layout.inbox, func(lo, hi int, own []byte) {
-		if s.home.at == root {
+// Broadcast copies root's data to every rank; none returns before all have come.
+func (s *Sharing) Broadcast(call Call, root int, data []byte) error {
+	return s.swap(call, len(data), s.layout.inbox, func(lo, hi int, own []byte) {
+		if s.place == root {
 			copy(own, data[lo:hi])
 		}
 	}, func(lo, hi int, inbox [][]byte) {
-		if s.home.at != root {
+		if s.place != root {
 			copy(data[lo:hi], inbox[root])
 		}
 	})
 }
 
-func (s *sharing) gather(x *exchange, in, out []byte) error {
-	return s.swap(x, len(in), s.layout.inbox,
+// Gather concatenates every rank's in, in rank order, into out.
+func (s *Sharing) Gather(call Call, in, out []byte) error {
+	return s.swap(call, len(in), s.layout.inbox,
 		func(lo, hi int, own []byte) { copy(own, in[lo:hi]) },
 		func(lo, hi int, inbox [][]byte) {
 			for r := range inbox {
@@ -67,18 +69,18 @@ func (s *sharing) gather(x *exchange, in, out []byte) error {
 		})
 }
 
-// broadcastBlocks copies the blocks of root to everyone, all of them as one.
-func (s *sharing) broadcastBlocks(x *exchange, root int, blocks [][]byte) error {
+// BroadcastBlocks copies the blocks of root to everyone, all of them as one.
+func (s *Sharing) BroadcastBlocks(call Call, root int, blocks [][]byte) error {
 	total := 0
 	for _, b := range blocks {
 		total += len(b)
 	}
-	return s.swap(x, total, s.layout.inbox, func(lo, hi int, own []byte) {
-		if s.home.at == root {
+	return s.swap(call, total, s.layout.inbox, func(lo, hi int, own []byte) {
+		if s.place == root {
 			eachPart(blocks, lo, hi, func(part []byte, at int) { copy(own[at:], part) })
 		}
 	}, func(lo, hi int, inbox [][]byte) {
-		if s.home.at != root {
+		if s.place != root {
 			eachPart(blocks, lo, hi, func(part []byte, at int) { copy(part, inbox[root][at:]) })
 		}
 	})
@@ -97,9 +99,9 @@ func eachPart(blocks [][]byte, lo, hi int, do func(part []byte, at int)) {
 	}
 }
 
-// gatherUneven brings the blocks of all ranks, which may differ in length by what
+// GatherUneven brings the blocks of all ranks, which may differ in length by what
 // all of them know, to everyone.
-func (s *sharing) gatherUneven(x *exchange, block func(rank int) []byte) error {
+func (s *Sharing) GatherUneven(call Call, block func(rank int) []byte) error {
 	longest := 0
 	for r := range s.desks {
 		longest = max(longest, len(block(r)))
@@ -108,8 +110,8 @@ func (s *sharing) gatherUneven(x *exchange, block func(rank int) []byte) error {
 		b := block(r)
 		return b[min(lo, len(b)):min(hi, len(b))]
 	}
-	return s.swap(x, longest, s.layout.inbox,
-		func(lo, hi int, own []byte) { copy(own, part(s.home.at, lo, hi)) },
+	return s.swap(call, longest, s.layout.inbox,
+		func(lo, hi int, own []byte) { copy(own, part(s.place, lo, hi)) },
 		func(lo, hi int, inbox [][]byte) {
 			for r := range inbox {
 				copy(part(r, lo, hi), inbox[r])
@@ -117,22 +119,24 @@ func (s *sharing) gatherUneven(x *exchange, block func(rank int) []byte) error {
 		})
 }
 
-func (s *sharing) allToAll(x *exchange, in, out []byte) error {
+// AllToAll sends slice i of in to rank i and fills slice i of out from it.
+func (s *Sharing) AllToAll(call Call, in, out []byte) error {
 	n, piece := len(in)/len(s.desks), s.layout.piece
-	return s.swap(x, n, piece, func(lo, hi int, own []byte) {
+	return s.swap(call, n, piece, func(lo, hi int, own []byte) {
 		for r := range s.desks {
 			copy(own[r*piece:], slice(in, r, n)[lo:hi])
 		}
 	}, func(lo, hi int, inbox [][]byte) {
 		for r := range inbox {
-			copy(slice(out, r, n)[lo:hi], inbox[r][s.home.at*piece:])
+			copy(slice(out, r, n)[lo:hi], inbox[r][s.place*piece:])
 		}
 	})
 }
 
-func (s *sharing) reduceScatter(x *exchange, op group.Op, t dtype.Type, in, out []byte) error {
-	n, rank, piece := len(out), s.home.at, s.layout.piece
-	return s.swap(x, n, piece, func(lo, hi int, own []byte) {
+// ReduceScatter leaves this rank's slice of the reduction of in in out.
+func (s *Sharing) ReduceScatter(call Call, op reduce.Op, t dtype.Type, in, out []byte) error {
+	n, rank, piece := len(out), s.place, s.layout.piece
+	return s.swap(call, n, piece, func(lo, hi int, own []byte) {
 		for r := range s.desks {
 			if r != rank {
 				copy(own[r*piece:], slice(in, r, n)[lo:hi])
@@ -145,20 +149,21 @@ func (s *sharing) reduceScatter(x *exchange, op group.Op, t dtype.Type, in, out 
 
 // reduce combines what lies at an offset of the others' inboxes and, in its
 // place, this rank's own.
-func (s *sharing) reduce(op group.Op, t dtype.Type, dst, own []byte, inbox [][]byte, offset int) {
+func (s *Sharing) reduce(op reduce.Op, t dtype.Type, dst, own []byte, inbox [][]byte, offset int) {
 	for r := range inbox {
 		s.parts[r] = inbox[r][offset:][:len(dst)]
 	}
-	s.parts[s.home.at] = own
-	reduce.Into(reduce.Op(op), t, dst, s.parts)
+	s.parts[s.place] = own
+	reduce.Into(op, t, dst, s.parts)
 	clear(s.parts) // the caller's memory is not kept
 }
 
-func (s *sharing) allReduce(x *exchange, op group.Op, t dtype.Type, data []byte) error {
+// AllReduce combines data over all ranks, in place.
+func (s *Sharing) AllReduce(call Call, op reduce.Op, t dtype.Type, data []byte) error {
 	if len(data)*len(s.desks) > wholeBytes {
-		return s.reduceSliced(x, op, t, data)
+		return s.reduceSliced(call, op, t, data)
 	}
-	return s.swap(x, len(data), wholeBytes,
+	return s.swap(call, len(data), wholeBytes,
 		func(lo, hi int, own []byte) { copy(own, data) },
 		func(lo, hi int, inbox [][]byte) { s.reduce(op, t, data, data, inbox, 0) })
 }
@@ -166,12 +171,22 @@ func (s *sharing) allReduce(x *exchange, op group.Op, t dtype.Type, data []byte)
 // chunk is as much of the data as the boxes of one turn hold; each rank reduces
 // its slice of it.
 type chunk struct {
-	s        *sharing
+	s        *Sharing
 	data     []byte
-	elements slicing
+	elements division
 	size     int // of an element
 	turn     uint64
 }
+
+// division divides elements among ranks, as evenly as can be.
+type division struct{ elems, ranks int }
+
+// start is where a rank's part begins; the first ones take the remainder.
+func (d division) start(rank int) int {
+	return rank*(d.elems/d.ranks) + min(rank, d.elems%d.ranks)
+}
+
+func slice(b []byte, i, n int) []byte { return b[i*n : (i+1)*n] }
 
 func (k *chunk) slice(rank int) []byte {
 	return k.data[k.elements.start(rank)*k.size : k.elements.start(rank+1)*k.size]
@@ -179,9 +194,9 @@ func (k *chunk) slice(rank int) []byte {
 
 // show puts this rank's originals of the others' slices into its inbox.
 func (k *chunk) show() {
-	own := k.s.inbox[k.turn%2][k.s.home.at]
+	own := k.s.inbox[k.turn%2][k.s.place]
 	for r := range k.s.desks {
-		if r != k.s.home.at {
+		if r != k.s.place {
 			copy(own[r*k.s.layout.piece:], k.slice(r))
 		}
 	}
@@ -189,16 +204,16 @@ func (k *chunk) show() {
 
 // reduce combines all originals of this rank's slice and puts the result into its
 // outbox.
-func (k *chunk) reduce(op group.Op, t dtype.Type) {
-	s, own := k.s, k.slice(k.s.home.at)
-	s.reduce(op, t, own, own, s.inbox[k.turn%2], s.home.at*s.layout.piece)
-	copy(s.outbox[k.turn%2][s.home.at], own)
+func (k *chunk) reduce(op reduce.Op, t dtype.Type) {
+	s, own := k.s, k.slice(k.s.place)
+	s.reduce(op, t, own, own, s.inbox[k.turn%2], s.place*s.layout.piece)
+	copy(s.outbox[k.turn%2][s.place], own)
 }
 
 // collect takes the others' results.
 func (k *chunk) collect() {
 	for r, result := range k.s.outbox[k.turn%2] {
-		if r != k.s.home.at {
+		if r != k.s.place {
 			copy(k.slice(r), result)
 		}
 	}
@@ -207,31 +222,31 @@ func (k *chunk) collect() {
 // reduceSliced has two fences for each chunk: all have shown, all have reduced.
 // What does not depend on the others is done between arriving and waiting: the
 // next chunk is shown, the last one collected.
-func (s *sharing) reduceSliced(x *exchange, op group.Op, t dtype.Type, data []byte) error {
+func (s *Sharing) reduceSliced(call Call, op reduce.Op, t dtype.Type, data []byte) error {
 	var last *chunk
 	step := s.layout.piece / t.Size() * t.Size() * len(s.desks)
 	for lo := 0; lo < len(data); lo += step {
 		s.turn++
 		k := &chunk{s: s, data: data[lo:min(lo+step, len(data))], size: t.Size(), turn: s.turn}
-		k.elements = slicing{elems: len(k.data) / k.size, ranks: len(s.desks)}
+		k.elements = division{elems: len(k.data) / k.size, ranks: len(s.desks)}
 		k.show()
 		if last != nil {
-			if err := s.wait(x); err != nil {
+			if err := s.wait(call); err != nil {
 				return err
 			}
 		}
-		s.arrive(x)
+		s.arrive(call)
 		if last != nil {
 			last.collect()
 		}
-		if err := s.wait(x); err != nil {
+		if err := s.wait(call); err != nil {
 			return err
 		}
 		k.reduce(op, t)
-		s.arrive(x)
+		s.arrive(call)
 		last = k
 	}
-	if err := s.wait(x); err != nil {
+	if err := s.wait(call); err != nil {
 		return err
 	}
 	last.collect()
