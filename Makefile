@@ -29,11 +29,11 @@ build: ## the programs of jobs/ here at the root (default)
 	@echo "building $(WITH) Open MPI: $(OPENMPI)"
 	@go build -buildvcs=false -tags '$(TAGS)' -o ./ ./jobs/...
 
-setup: ## install Open MPI's packages where that is possible (root, apt-get)
+setup: ## install the packages of Open MPI and Slurm where that is possible (root, apt-get)
 	@scripts/setup
 
 run: ## train the default model on two ranks, after setup and build
-	@scripts/setup
+	@scripts/setup mpi
 	@$(MAKE) --no-print-directory run-built
 
 run-built: build
@@ -42,10 +42,12 @@ run-built: build
 
 STEPS := 300
 
-test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what differs there
+test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what differs there (as root it installs Slurm)
+	@scripts/setup slurm
 	@scripts/test check unit race pure ring mpi
 
 test-long: ## the same on up to 8 ranks, long trainings, 20,000 collectives and fuzzing
+	@scripts/setup slurm
 	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi long fuzz
 
 check: ## gofmt, go vet (also for arm64 without cgo), go fix, go mod tidy, staticcheck
