@@ -52,7 +52,7 @@ var rooms = []room{
 	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "golang.org/x/sys"}},
 	{"examples/*", []string{"*"}, nil},
 	{"benchmarks/*", []string{"*"}, []string{"golang.org/x/sys"}},
-	{"scripts/*", []string{"internal/conform"}, nil},
+	{"scripts/*", []string{"internal/conform", "internal/env"}, nil},
 
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
 	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/onehost", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
