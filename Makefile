@@ -46,9 +46,9 @@ test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what
 	@scripts/setup slurm
 	@scripts/test check unit race pure ring mpi
 
-test-long: ## the same on up to 8 ranks, long trainings, 20,000 collectives and fuzzing
+test-long: ## the same on up to 8 ranks, Open MPI's tests as a Slurm job, long trainings, 20,000 collectives and fuzzing
 	@scripts/setup slurm
-	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi long fuzz
+	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi slurm long fuzz
 
 check: ## gofmt, go vet (also for arm64 without cgo), go fix, go mod tidy, staticcheck
 	@scripts/test check
@@ -81,7 +81,7 @@ bench-training: ## training steps by turns with torch, and the engine beside its
 bench-kernels: ## the array kernels by turns with C and OpenBLAS (KERNELS="-rounds 15 -write docs/performance.md")
 	go run ./benchmarks/kernels $(KERNELS)
 
-generate: ## write the assembly of internal/kernel anew
+generate: ## write the assembly of internal/kernel and docs/environment.md anew
 	scripts/generate
 
 generate-check: ## whether that would change it
