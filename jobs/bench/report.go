@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/lockstep-go/lockstep/dtype"
+	"github.com/lockstep-go/lockstep/group"
+)
+
+// report is what rank 0 says and keeps; elsewhere it is silent.
+type report struct {
+	o      *options
+	world  *group.Group
+	out    io.Writer
+	silent bool
+	files  map[string]*os.File // by the name they will have
+	record record
+}
+
+// record is the JSON document.
+type record struct {
+	Backend string   `json:"backend"`
+	Origin  string   `json:"origin"` // why that backend
+	Ranks   int      `json:"ranks"`
+	Go      string   `json:"go"`
+	System  string   `json:"system"`
+	Cores   int      `json:"cores"` // of rank 0's machine
+	Results []result `json:"results"`
+}
+
+func newReport(o *options, g *group.Group, out io.Writer) *report {
+	return &report{
+		o: o, world: g, out: out, silent: !g.IsLeader(), files: map[string]*os.File{},
+		record: record{
+			Backend: g.Backend(), Origin: g.Origin(), Ranks: g.Size(),
+			Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(),
+		},
+	}
+}
+
+// open makes sure, before anything is measured, that the files can be written.
+func (r *report) open() error {
+	for flag, name := range map[string]string{"-json": r.o.json, "-plot": r.o.plot} {
+		if r.silent || name == "" {
+			continue
+		}
+		f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+		if err != nil {
+			r.abandon()
+			return &usageError{fmt.Errorf("%s %s: %w", flag, name, err)}
+		}
+		r.files[name] = f
+	}
+	return nil
+}
+
+// abandon removes files that were not finished.
+func (r *report) abandon() {
+	for name, f := range r.files {
+		f.Close()
+		os.Remove(f.Name())
+		delete(r.files, name)
+	}
+}
+
+// finish writes the files. Each appears under its name only once it is whole.
+func (r *report) finish() error {
+	if r.silent {
+		return nil
+	}
+	return errors.Join(r.keep(r.o.json, r.writeJSON), r.keep(r.o.plot, func(w io.Writer) error {
+		return drawn(w, filepath.Ext(r.o.plot)[1:], r.record)
+	}))
+}
+
+func (r *report) keep(name string, write func(w io.Writer) error) error {
+	f := r.files[name]
+	if f == nil {
+		return nil
+	}
+	err := errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	delete(r.files, name)
+	return nil
+}
+
+func (r *report) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r.record)
+}
+
+// note prints a comment.
+func (r *report) note(format string, args ...any) error {
+	if r.silent {
+		return nil
+	}
+	_, err := fmt.Fprintf(r.out, "# "+format+"\n", args...)
+	return err
+}
+
+// title begins a table.
+func (r *report) title(op operation, t dtype.Type, g *group.Group) error {
+	if r.silent {
+		return nil
+	}
+	elements := ""
+	if !op.empty() {
+		elements = fmt.Sprintf("# Datatype: %v.\n", t)
+	}
+	of, unit := "Latency", "(us)"
+	if op.kind == bandwidth {
+		of, unit = "Bandwidth", "(MB/s)"
+	}
+	_, err := fmt.Fprintf(r.out, "\n# lockstep %s Test, %s on %s\n%s%-12s%22s", op.title, ranks(g.Size()), r.record.Backend, elements, "# Size", "Avg "+of+unit)
+	for _, column := range []string{"Min", "P50", "P95", "P99", "Max"} {
+		if err == nil {
+			_, err = fmt.Fprintf(r.out, "%16s", column+unit)
+		}
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(r.out, "%12s\n", "Iterations")
+	}
+	return err
+}
+
+// row prints one result and keeps it.
+func (r *report) row(row result) error {
+	if r.silent {
+		return nil
+	}
+	r.record.Results = append(r.record.Results, row)
+	_, err := fmt.Fprintf(r.out, "%-12d%22.2f", row.Bytes, row.Mean)
+	for _, x := range []float64{row.Min, row.P50, row.P95, row.P99, row.Max} {
+		if err == nil {
+			_, err = fmt.Fprintf(r.out, "%16.2f", x)
+		}
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(r.out, "%12d\n", row.Iterations)
+	}
+	return err
+}
+
+func ranks(n int) string {
+	if n == 1 {
+		return "1 rank"
+	}
+	return fmt.Sprintf("%d ranks", n)
+}
