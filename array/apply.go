@@ -9,7 +9,7 @@ import "fmt"
 func Apply(p Primitive, in ...*Array) []*Array { return apply(p, in).outputs() }
 
 // Apply1 is Apply for a primitive with one output.
-func Apply1(p Primitive, in ...*Array) *Array { return &apply(p, in).self }
+func Apply1(p Primitive, in ...*Array) *Array { return (*Array)(apply(p, in)) }
 
 // apply does not keep in itself.
 func apply(p Primitive, in []*Array) *node {
@@ -42,9 +42,7 @@ func apply(p Primitive, in []*Array) *node {
 }
 
 func newNode(p Primitive) *node {
-	n := &node{prim: p}
-	n.self.node = n
-	return n
+	return &node{kind: &kind{prim: p}}
 }
 
 // MultiOutput is implemented by primitives with several outputs, so that a
@@ -73,7 +71,7 @@ func failed(err error, from ...*Array) *Array {
 		n.setInput(i, x, len(from))
 	}
 	n.setSpecs(make([]Spec, 1))
-	return &n.self
+	return (*Array)(n)
 }
 
 // WithError returns an array that carries err instead of a value, unless x
@@ -90,15 +88,15 @@ func (x *Array) WithError(err error) *Array {
 // the first error and the innermost trace.
 func (n *node) adopt(i int, x *Array, count int) {
 	n.setInput(i, x, count)
-	if err := x.node.err(); err != nil && n.err() == nil {
+	if err := x.node().err(); err != nil && n.err() == nil {
 		n.special().err = err
 	}
-	n.trace = max(n.trace, x.node.trace)
+	n.trace = max(n.trace, x.node().trace)
 }
 
 func (n *node) setInput(i int, x *Array, count int) {
-	if x.node.isTemporary() {
-		x.node.unread.Add(1)
+	if x.node().isTemporary() {
+		x.node().unread.Add(1)
 	}
 	if count <= len(n.pair) {
 		n.pair[i] = x
@@ -116,37 +114,39 @@ func (n *node) infer(count int) {
 	for i := range specs {
 		specs[i] = in.at(i).spec()
 	}
-	out, err := n.prim.OutputSpecs(specs)
+	out, err := n.kind.prim.OutputSpecs(specs)
 	for i := 0; err == nil && i < len(out); i++ {
 		err = checkShape(out[i].DType, out[i].Shape)
 	}
 	if err != nil {
-		n.special().err = newOpError(n.prim.Name(), err)
+		n.special().err = newOpError(n.kind.prim.Name(), err)
 		return
 	}
 	n.setSpecs(out)
 }
 
 func (n *node) setSpecs(specs []Spec) {
+	if len(specs) > 0 {
+		n.kind.spec = specs[0]
+	} else {
+		specs = []Spec{} // not nil, which would stand for one
+	}
 	if len(specs) != 1 {
 		n.special().specs = specs[:len(specs):len(specs)]
-	}
-	if len(specs) > 0 {
-		n.spec = &specs[0]
 	}
 }
 
 // specOf is the spec of an output.
 func (n *node) specOf(out int) Spec {
 	if out == 0 {
-		return *n.spec
+		return n.kind.spec
 	}
 	return n.rare.specs[out]
 }
 
 // outputsCount is how many outputs n has.
 func (n *node) outputsCount() int {
-	if n.rare != nil && (n.spec == nil || n.rare.specs != nil) {
+	if n.rare != nil && n.rare.specs != nil {
 		return len(n.rare.specs)
 	}
 	return 1
@@ -164,10 +164,10 @@ func (n *node) fillOutputs(put func(i int, x *Array)) {
 	if count == 0 {
 		return
 	}
-	put(0, &n.self)
+	put(0, (*Array)(n))
 	more := make([]Array, count-1)
 	for i := range more {
-		more[i] = Array{node: n, out: i + 1}
+		more[i].pair[0], more[i].stamp = (*Array)(n), uint64(i+1)
 		put(i+1, &more[i])
 	}
 }

@@ -3,6 +3,7 @@ package array
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/lockstep-go/lockstep/dtype"
 )
@@ -16,8 +17,18 @@ import (
 // the caller's file and line. Every later operation passes the first error on;
 // Err shows it and evaluation returns it.
 type Array struct {
-	node *node
-	out  int // which output of node
+	kind *kind     // nil for all outputs of a node but the first
+	pair [2]*Array // the inputs of the node, if there are no more than two; nil after evaluation
+	rare *rare     // nil for most
+
+	value  atomic.Pointer[View] // of the first output; nil before evaluation
+	state  atomic.Uint32        // flags, see node.go
+	unread atomic.Int32         // how many operations on a temporary node have not run; see donate.go
+
+	trace uint64 // number of the innermost trace that the node belongs to; 0 if concrete
+	stamp uint64 // number of the last plan that met the node; under planning
+
+	// Of other outputs than the first pair[0] is the node, and stamp says which one it is.
 }
 
 // Shape returns the lengths of the axes. The caller may keep and change it.
@@ -54,7 +65,7 @@ func (x *Array) Err() error {
 	if x == nil {
 		return errNil
 	}
-	return x.node.err()
+	return x.node().err()
 }
 
 // spec is shared: callers inside the package do not change it.
@@ -62,7 +73,7 @@ func (x *Array) spec() Spec {
 	if x == nil {
 		return Spec{}
 	}
-	return x.node.specOf(x.out)
+	return x.node().specOf(x.out())
 }
 
 var errNil = fmt.Errorf("array is nil")

@@ -13,6 +13,7 @@ import (
 type binary struct {
 	op    kernel.Op
 	loops [dtypes]atomic.Pointer[kernel.Loop] // by type, of those that give their own type; see quick.go
+	kinds [dtypes]atomic.Pointer[kind]        // by type, the last of those
 }
 
 var (

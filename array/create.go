@@ -106,9 +106,9 @@ func number(x float64, t dtype.Type) *Array {
 // constant is an array that has its value from the start.
 func constant(v View) *Array {
 	n := newNode(nil)
-	n.spec = &v.Spec
+	n.kind.spec = v.Spec
 	n.value.Store(&v)
-	return &n.self
+	return (*Array)(n)
 }
 
 func checkShape(t dtype.Type, shape []int) error {

@@ -31,8 +31,8 @@ func Donate(x *Array) *Array {
 // now on, for transforms that make arrays which their users never see. Nothing may
 // have been recorded on x before. The storage is used again as soon as they have run.
 func (x *Array) Temporary() {
-	if x.Err() == nil && !x.node.done() {
-		x.node.state.Or(temporary)
+	if x.Err() == nil && !x.node().done() {
+		x.node().state.Or(temporary)
 	}
 }
 
@@ -53,22 +53,26 @@ var givenAway View
 
 // give takes the value from x; the storage is the caller's.
 func (x *Array) give() {
-	if x.out > 0 {
-		x.node.rare.values[x.out].Store(&givenAway)
+	x.node().give(x.out())
+}
+
+// give takes the value of an output.
+func (n *node) give(out int) {
+	if out > 0 {
+		n.rare.values[out].Store(&givenAway)
 		return
 	}
-	x.node.value.Store(&givenAway)
-	if x.node.rare != nil && x.node.rare.values != nil {
-		x.node.rare.values[0].Store(&givenAway)
+	n.value.Store(&givenAway)
+	if n.rare != nil && n.rare.values != nil {
+		n.rare.values[0].Store(&givenAway)
 	}
 }
 
 // drop gives up all values of a temporary node.
 func (n *node) drop() {
 	for i := range n.outputsCount() {
-		x := Array{n, i}
-		if v, ok := x.view(); ok {
-			x.give()
+		if v := n.valueOf(i); v != nil {
+			n.give(i)
 			v.owner.Release()
 		}
 	}
@@ -78,7 +82,7 @@ func (n *node) drop() {
 // waiting for it alone are dropped.
 func (s *sources) read() {
 	for i := 0; s.at(i) != nil; i++ {
-		s.at(i).node.readOnce()
+		s.at(i).node().readOnce()
 	}
 }
 
@@ -92,7 +96,7 @@ func (n *node) readOnce() {
 // free reports whether the i-th input is storage that nothing else needs once the
 // operation has run.
 func (s *sources) free(i int, v View) bool {
-	n := s.at(i).node
+	n := s.at(i).node()
 	if !n.isTemporary() || v.owner == nil || v.owner.References() != 1 {
 		return false
 	}
@@ -124,15 +128,16 @@ func (v *View) hasRoomFor(s Spec) bool {
 // takeAway takes the value from x, for whoever overwrites it; nil if it was taken before.
 // The caller has the reference to the storage then.
 func (x *Array) takeAway() *View {
-	at := &x.node.value
-	if x.out > 0 {
-		at = &x.node.rare.values[x.out]
+	n, out := x.node(), x.out()
+	at := &n.value
+	if out > 0 {
+		at = &n.rare.values[out]
 	}
 	v := at.Load()
 	if v == nil || v == &givenAway || !at.CompareAndSwap(v, &givenAway) {
 		return nil
 	}
-	if r := x.node.rare; x.out == 0 && r != nil && r.values != nil {
+	if r := n.rare; out == 0 && r != nil && r.values != nil {
 		r.values[0].Store(&givenAway)
 	}
 	return v

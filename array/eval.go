@@ -123,7 +123,7 @@ func (n *node) finish(ctx context.Context) error {
 
 // run computes a claimed node and releases it.
 func (n *node) run(ctx context.Context) error {
-	if p, ok := n.prim.(interface{ program() *Program }); ok {
+	if p, ok := n.kind.prim.(interface{ program() *Program }); ok {
 		return n.runProgram(ctx, p.program())
 	}
 	from := n.sources()
@@ -150,7 +150,7 @@ func pointers(values []View) []*View {
 }
 
 func (n *node) compute(ctx context.Context, from *sources) (out []View, err error) {
-	p := n.prim
+	p := n.kind.prim
 	defer n.recovered(&err)
 	if ctx.Err() != nil {
 		n.abandon(context.Cause(ctx))
@@ -170,7 +170,7 @@ func (n *node) compute(ctx context.Context, from *sources) (out []View, err erro
 		return shared(slices.Clone(in[:n.outputsCount()])), nil
 	}
 	if viewer, ok := p.(Viewer); ok {
-		return []View{viewOf(viewer, in[0], *n.spec)}, nil
+		return []View{viewOf(viewer, in[0], n.kind.spec)}, nil
 	}
 	if _, ok := p.(StridedReader); !ok {
 		for i := range in {
@@ -209,7 +209,7 @@ func (n *node) compute(ctx context.Context, from *sources) (out []View, err erro
 // recovered turns a panic into an error; it is deferred.
 func (n *node) recovered(err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("%s: internal error: %v", n.prim.Name(), r)
+		*err = fmt.Errorf("%s: internal error: %v", n.kind.prim.Name(), r)
 		n.abandon(*err)
 	}
 }
@@ -240,7 +240,7 @@ func shared(views []View) []View {
 // over.
 func (n *node) newOutputs(from *sources, in []View) (out []View, taken []int) {
 	out = make([]View, n.outputsCount())
-	p, overwrites := n.prim.(Overwriter)
+	p, overwrites := n.kind.prim.(Overwriter)
 	overwrites = overwrites && from.anyTemporary()
 	for i := range out {
 		s := n.specOf(i)
@@ -261,7 +261,7 @@ func (n *node) newOutputs(from *sources, in []View) (out []View, taken []int) {
 
 func (s *sources) anyTemporary() bool {
 	for i := 0; s.at(i) != nil; i++ {
-		if s.at(i).node.isTemporary() {
+		if s.at(i).node().isTemporary() {
 			return true
 		}
 	}
@@ -293,7 +293,7 @@ func isEmpty(views []View) bool {
 func (n *node) mistake(err error) error {
 	e, named := err.(*OpError) // by a program, whose instruction it was
 	if !named {
-		e = &OpError{Op: n.prim.Name(), Err: err}
+		e = &OpError{Op: n.kind.prim.Name(), Err: err}
 	}
 	if n.rare != nil && n.rare.site != nil {
 		e.Where = n.rare.site.String()

@@ -170,7 +170,7 @@ func (x *Array) transposedProduct(order []int) *Array {
 	if last < 1 || order[last] != last-1 || order[last-1] != last || !slices.IsSorted(order[:last-1]) {
 		return nil
 	}
-	p, in := x.node.source()
+	p, in := x.node().source()
 	if p != (Primitive)(matMul{}) || x.Err() != nil {
 		return nil
 	}

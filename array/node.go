@@ -5,23 +5,37 @@ import (
 	"sync/atomic"
 )
 
-// node is one application of a primitive. Everything but the evaluation state
-// and, until its trace ends, the trace and record numbers is fixed when it is made.
-// What it is made of goes once it has a value, under the lock of planning. Graphs may
-// have millions of nodes: what few have lies apart.
-type node struct {
-	prim Primitive // nil for a constant, and after evaluation
-	pair [2]*Array // the inputs, if there are no more than two; nil after evaluation
-	rare *rare     // nil for most nodes
-	spec *Spec     // of the first output, shared with other nodes; never nil but for no outputs
+// node is one application of a primitive. As an Array it is its own first output. Everything
+// but the evaluation state and, until its trace ends, the trace and record numbers is fixed
+// when it is made. What it is made of goes once it has a value, under the lock of planning.
+//
+// Graphs may have millions of nodes. The collector goes after every pointer and fetches
+// every byte of them: a node has 64, what few have lies apart, and what many have alike
+// they share.
+type node Array
 
-	value  atomic.Pointer[View] // of the first output; nil before evaluation
-	state  atomic.Uint32        // flags, see below
-	unread atomic.Int32         // how many operations on a temporary node have not run; see donate.go
+// kind is a primitive and what it makes. It is shared only if the primitive is one that
+// is always there; the others go with their inputs.
+type kind struct {
+	prim   Primitive // nil for a constant, and after evaluation if it is not shared
+	spec   Spec      // of the first output
+	shared bool
+}
 
-	trace uint64 // number of the innermost trace that it belongs to; 0 if concrete
-	stamp uint64 // number of the last plan that met it; under planning
-	self  Array  // the first output
+// node is what x is an output of.
+func (x *Array) node() *node {
+	if x.kind == nil {
+		return (*node)(x.pair[0])
+	}
+	return (*node)(x)
+}
+
+// out is which output x is.
+func (x *Array) out() int {
+	if x.kind == nil {
+		return int(x.stamp)
+	}
+	return 0
 }
 
 // Flags of a node's state.
@@ -39,7 +53,7 @@ type rare struct {
 	lane   Lane
 	record uint64
 	inputs []*Array               // more than two; nil after evaluation
-	specs  []Spec                 // of all outputs, if there is not one
+	specs  []Spec                 // of all outputs, if there is not one; nil if there is
 	values []atomic.Pointer[View] // likewise, nil without; set before value
 	// failed is set for a node of a lane that ran and failed: it is never run twice.
 	failed error
@@ -151,7 +165,10 @@ func (n *node) release(err error, values ...*View) {
 
 // forget lets go of what the node was made of. The caller holds the lock of planning.
 func (n *node) forget() {
-	n.prim, n.pair = nil, [2]*Array{}
+	n.pair = [2]*Array{}
+	if !n.kind.shared {
+		n.kind.prim = nil
+	}
 	if n.rare != nil {
 		n.rare.inputs = nil
 	}
@@ -197,7 +214,7 @@ func (n *node) source() (Primitive, sources) {
 	}
 	planning.Lock()
 	defer planning.Unlock()
-	return n.prim, n.sources()
+	return n.kind.prim, n.sources()
 }
 
 // sources is for whoever has made or claimed the node, or holds the lock of planning.

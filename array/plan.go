@@ -23,7 +23,7 @@ func plan(xs []*Array) (*planned, error) {
 			w.fail(errNil)
 			continue
 		}
-		w.visit(x.node)
+		w.visit(x.node())
 	}
 	if w.err == nil {
 		w.err = w.traced
@@ -82,7 +82,7 @@ func (w *walk) visit(root *node) {
 		top := &w.stack[len(w.stack)-1]
 		if x := top.node.input(top.next); x != nil {
 			top.next++
-			w.enter(x.node)
+			w.enter(x.node())
 			continue
 		}
 		w.leave(top.node)
@@ -105,7 +105,7 @@ func (w *walk) leave(n *node) {
 	if n.rare != nil {
 		w.leaveRare(n)
 	}
-	if n.prim != nil {
+	if n.kind.prim != nil {
 		w.tasks = append(w.tasks, n)
 	}
 }
@@ -114,7 +114,7 @@ func (w *walk) leaveRare(n *node) {
 	w.fail(n.rare.err)
 	if n.rare.lane != nil {
 		w.fail(n.failure())
-		w.laned = w.laned || n.prim != nil
+		w.laned = w.laned || n.kind.prim != nil
 	}
 }
 

@@ -192,8 +192,8 @@ func (b *programBuilder) capture(x *Array) value {
 		v.Storage, v.owner = nil, nil
 		return value{v, at}
 	}
-	p, in := x.node.source()
-	if viewer, ok := p.(Viewer); ok && in.at(0) != nil && !x.node.isTemporary() && !in.at(0).node.isTemporary() {
+	p, in := x.node().source()
+	if viewer, ok := p.(Viewer); ok && in.at(0) != nil && !x.node().isTemporary() && !in.at(0).node().isTemporary() {
 		return b.viewed(viewer, b.capture(in.at(0)), x.spec())
 	}
 	b.lazy = append(b.lazy, x)

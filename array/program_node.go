@@ -130,10 +130,13 @@ func (f *workspace) settle(p *Program, from *sources, err *error) {
 }
 
 // pointer is the value of x; nil if it is not there or was given away.
-func (x *Array) pointer() *View {
-	v := x.node.value.Load()
-	if v != nil && x.out > 0 {
-		v = x.node.rare.values[x.out].Load()
+func (x *Array) pointer() *View { return x.node().valueOf(x.out()) }
+
+// valueOf is the value of an output, likewise.
+func (n *node) valueOf(out int) *View {
+	v := n.value.Load()
+	if v != nil && out > 0 {
+		v = n.rare.values[out].Load()
 	}
 	if v == &givenAway {
 		return nil

@@ -32,22 +32,36 @@ func (p *binary) loopOf(t dtype.Type) kernel.Loop {
 	return *known
 }
 
+// kindOf is that of p on operands of the kind k and a result like them. The last one of each
+// type is kept: arrays of one shape often meet.
+func (p *binary) kindOf(k *kind) *kind {
+	if k.shared && k.prim == p {
+		return k
+	}
+	last := &p.kinds[k.spec.DType%dtypes]
+	if l := last.Load(); l != nil && slices.Equal(l.spec.Shape, k.spec.Shape) {
+		return l
+	}
+	made := &kind{prim: p, spec: k.spec, shared: true}
+	last.Store(made)
+	return made
+}
+
 // quickly is the node of p on operands that it need not convert, broadcast or check; nil
 // for others.
 func (p *binary) quickly(x, y *Array) *Array {
-	if x == nil || y == nil || x.node.rare != nil || y.node.rare != nil {
+	if x == nil || y == nil || x.kind == nil || y.kind == nil || x.rare != nil || y.rare != nil {
 		return nil
 	}
-	s, t := x.node.spec, y.node.spec
+	s, t := &x.kind.spec, &y.kind.spec
 	if s != t && (s.DType != t.DType || !slices.Equal(s.Shape, t.Shape)) || p.loopOf(s.DType) == nil {
 		return nil
 	}
-	n := newNode(p)
-	n.spec = s
+	n := &node{kind: p.kindOf(x.kind)}
 	n.setInput(0, x, 2)
 	n.setInput(1, y, 2)
-	n.trace = max(x.node.trace, y.node.trace)
-	return &n.self
+	n.trace = max(x.trace, y.trace)
+	return (*Array)(n)
 }
 
 // room is where an evaluation makes its smallest values, some at a time: one that is
@@ -85,11 +99,11 @@ func (r *room) view(size int) *View {
 // runQuickly runs a claimed node if it is a small operation of two arrays of its own type
 // that lie in row order; it reports whether it has. The inputs are left to forget.
 func (n *node) runQuickly(r *room) bool {
-	p, ok := n.prim.(*binary)
-	if !ok || n.rare != nil || n.pair[0].out|n.pair[1].out != 0 {
+	p, ok := n.kind.prim.(*binary)
+	if !ok || n.rare != nil || n.pair[0].kind == nil || n.pair[1].kind == nil {
 		return false
 	}
-	s, x, y := n.spec, n.pair[0].node, n.pair[1].node
+	s, x, y := &n.kind.spec, n.pair[0].node(), n.pair[1].node()
 	a, b := x.value.Load(), y.value.Load()
 	size := s.Bytes()
 	if size == 0 || buffer.Pooled(size) || !a.isQuick(s) || !b.isQuick(s) {

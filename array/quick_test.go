@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -39,12 +40,12 @@ func (x *Array) upTo(n int) *Array { return x.Slice([]int{0}, []int{n}, []int{1}
 // ranQuickly reports whether the node of x could be run the short way, and then has been.
 func ranQuickly(x *Array) bool {
 	var r room
-	if !x.node.claimIdle() {
+	if !x.node().claimIdle() {
 		return false
 	}
-	ran := x.node.runQuickly(&r)
+	ran := x.node().runQuickly(&r)
 	if !ran {
-		x.node.settle(0)
+		x.node().settle(0)
 	}
 	return ran
 }
@@ -182,9 +183,42 @@ func TestEvaluationsShareTheShortWay(t *testing.T) {
 			t.Fatalf("got %v", got)
 		}
 		for _, x := range all[:len(all)-4] {
-			if x.node.prim != nil || x.node.pair[0] != nil {
+			if x.node().pair[0] != nil {
 				t.Fatal("a computed node keeps its history")
 			}
+		}
+	}
+}
+
+// TestNodesAreSmall since the collector goes through all of them.
+func TestNodesAreSmall(t *testing.T) {
+	if size := reflect.TypeFor[node]().Size(); size > 64 {
+		t.Errorf("a node has %d bytes", size)
+	}
+	x := Arange(0, 4, 1, dtype.Float32)
+	a, b := x.Add(x), x.Mul(x)
+	if c := a.Add(a).Add(a); c.kind != a.kind || b.kind == a.kind || b.Add(b).kind != a.kind {
+		t.Error("nodes of one operation and shape do not share what they have alike, or others do")
+	}
+}
+
+// TestComputedNodesLetGoOfTheirPrimitives, which may hold much, unless it is one that is
+// always there.
+func TestComputedNodesLetGoOfTheirPrimitives(t *testing.T) {
+	for _, x := range []*Array{Arange(0, 4, 1, dtype.Float32).Reshape(2, 2), Arange(0, 4, 1, dtype.Float32).Sum()} {
+		bytesOf(t, x)
+		if x.kind.prim != nil || x.pair[0] != nil {
+			t.Error("a computed node keeps its history")
+		}
+	}
+}
+
+// TestOutputsBelongToOneNode though each is an Array.
+func TestOutputsBelongToOneNode(t *testing.T) {
+	parts := Split(Arange(0, 6, 1, dtype.Float32), 3, 0)
+	for i, x := range parts {
+		if x.Index() != i%x.node().outputsCount() || x.NDim() != 1 || x.Dim(0) != 2 {
+			t.Errorf("output %d is number %d, of shape %v", i, x.Index(), x.Shape())
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (s *scheduler) connect() {
 		number[s.tasks[i]] = i
 		_, in := s.tasks[i].source()
 		for k := 0; in.at(k) != nil; k++ {
-			if j, ok := number[in.at(k).node]; ok {
+			if j, ok := number[in.at(k).node()]; ok {
 				s.users[j] = append(s.users[j], i)
 				s.missing[i]++
 			}

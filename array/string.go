@@ -15,7 +15,7 @@ func (x *Array) String() string {
 	}
 	v, ok := x.view()
 	switch {
-	case !ok && x.node.done():
+	case !ok && x.node().done():
 		return fmt.Sprintf("array(%v, donated)", x.spec())
 	case !ok:
 		return fmt.Sprintf("array(%v, lazy)", x.spec())

@@ -24,8 +24,8 @@ func NewTrace() *Trace { return &Trace{number: traces.Add(1)} }
 // has ended, value. A mistake that x carries is carried by the stand-in.
 func (t *Trace) Input(x *Array) *Array {
 	in := Apply1(standIn{}, x)
-	if in.node.err() == nil {
-		in.node.trace = t.number
+	if in.node().err() == nil {
+		in.node().trace = t.number
 	}
 	return in
 }
@@ -43,7 +43,7 @@ func (t *Trace) Finish(outs ...*Array) {
 		n.trace = 0
 		in := n.sources()
 		for i := 0; in.at(i) != nil; i++ {
-			n.trace = max(n.trace, in.at(i).node.trace)
+			n.trace = max(n.trace, in.at(i).node().trace)
 		}
 		if lane := n.lane(); lane != nil && n.trace == 0 && n.err() == nil {
 			n.rare.record = lane.NextRecord()
@@ -66,17 +66,17 @@ func (standIn) VMap(in []*Array, axes []int) ([]*Array, []int, error) {
 
 // IsTraced reports whether x belongs to a trace that has not ended, and so has
 // no value yet.
-func (x *Array) IsTraced() bool { return x != nil && x.node.trace != 0 }
+func (x *Array) IsTraced() bool { return x != nil && x.node().trace != 0 }
 
 // Node is one application of a primitive in the graph, for packages that walk
 // it. Nodes are comparable; the zero Node is none.
 type Node struct{ node *node }
 
 // Node returns the node that x is an output of.
-func (x *Array) Node() Node { return Node{x.node} }
+func (x *Array) Node() Node { return Node{x.node()} }
 
 // Index returns which output of its node x is.
-func (x *Array) Index() int { return x.out }
+func (x *Array) Index() int { return x.out() }
 
 // Primitive is the node's operation; nil for constants, for nodes that carry
 // only an error, and for nodes that have been computed.
@@ -113,7 +113,7 @@ func Sorted(outs ...*Array) []Node {
 	w := newWalk()
 	defer w.end()
 	for _, x := range outs {
-		w.visit(x.node)
+		w.visit(x.node())
 	}
 	nodes := make([]Node, len(w.tasks))
 	for i, n := range w.tasks {
