@@ -49,7 +49,7 @@ var rooms = []room{
 	{"nn/optim", []string{"array", "array/transform", "array/random", "array/tree", "dtype"}, nil},
 	{"nn/checkpoint", []string{"array", "array/transform", "array/random", "array/tree", "dtype", "group"}, nil},
 
-	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "golang.org/x/sys"}},
+	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/schollz/progressbar/v3", "golang.org/x/sys"}},
 	{"examples/*", []string{"*"}, nil},
 	{"benchmarks/*", []string{"*"}, []string{"golang.org/x/sys"}},
 	{"scripts/*", []string{"internal/conform", "internal/env"}, nil},

@@ -51,7 +51,7 @@ func newFlags(o *options) *flag.FlagSet {
 	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
 	flags.StringVar(&o.json, "json", "", "write all figures to `file`")
 	flags.StringVar(&o.plot, "plot", "", "draw latency and bandwidth over size to `file`, a .png, .svg or .pdf")
-	flags.BoolVar(&o.quiet, "quiet", false, "no progress on standard error")
+	flags.BoolVar(&o.quiet, "quiet", false, "no progress bar where standard error is a terminal")
 	return flags
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -53,7 +54,7 @@ func panel(of record, unit string) (*plot.Plot, error) {
 	p.Y.Label.Text = map[string]string{micros: "microseconds", megabytes: "MB/s"}[unit]
 	p.Title.Text = map[string]string{micros: "Latency", megabytes: "Bandwidth"}[unit] + " on " + of.Backend + ", median"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(byteTicks), plot.LogTicks{Prec: -1}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(byteTicks), plot.TickerFunc(figureTicks)
 	p.Legend.Left, p.Legend.Top = true, true
 	p.Add(plotter.NewGrid())
 	curves := curvesOf(of, unit)
@@ -106,6 +107,23 @@ func byteTicks(low, high float64) (ticks []plot.Tick) {
 			t.Label = inBytes(1 << e)
 		}
 		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// figureTicks marks 1 to 9 times the powers of ten, and writes out 1, 2 and 5, or over
+// more than three powers 1 alone.
+func figureTicks(low, high float64) (ticks []plot.Tick) {
+	for power := math.Pow10(int(math.Floor(math.Log10(low)))); power <= high; power *= 10 {
+		for i := range 9 {
+			t := plot.Tick{Value: float64(i+1) * power}
+			if i == 0 || high < 1000*low && (i == 1 || i == 4) {
+				t.Label = strconv.FormatFloat(t.Value, 'f', -1, 64)
+			}
+			if low <= t.Value && t.Value <= high {
+				ticks = append(ticks, t)
+			}
+		}
 	}
 	return ticks
 }

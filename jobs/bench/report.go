@@ -20,6 +20,7 @@ type report struct {
 	out    io.Writer
 	silent bool
 	files  map[string]*os.File // by the name they will have
+	bar    *progress
 	record record
 }
 
@@ -36,7 +37,7 @@ type record struct {
 
 func newReport(o *options, g *group.Group, out io.Writer) *report {
 	return &report{
-		o: o, world: g, out: out, silent: !g.IsLeader(), files: map[string]*os.File{},
+		o: o, world: g, out: out, silent: !g.IsLeader(), files: map[string]*os.File{}, bar: newProgress(o, g, os.Stderr),
 		record: record{
 			Backend: g.Backend(), Origin: g.Origin(), Ranks: g.Size(),
 			Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(),
@@ -62,6 +63,7 @@ func (r *report) open() error {
 
 // abandon removes files that were not finished.
 func (r *report) abandon() {
+	r.bar.clear()
 	for name, f := range r.files {
 		f.Close()
 		os.Remove(f.Name())
@@ -106,6 +108,7 @@ func (r *report) note(format string, args ...any) error {
 	if r.silent {
 		return nil
 	}
+	r.bar.clear()
 	_, err := fmt.Fprintf(r.out, "# "+format+"\n", args...)
 	return err
 }
@@ -115,6 +118,7 @@ func (r *report) title(op operation, t dtype.Type, g *group.Group) error {
 	if r.silent {
 		return nil
 	}
+	r.bar.clear()
 	elements := ""
 	if !op.empty() {
 		elements = fmt.Sprintf("# Datatype: %v.\n", t)
@@ -141,6 +145,8 @@ func (r *report) row(row result) error {
 		return nil
 	}
 	r.record.Results = append(r.record.Results, row)
+	r.bar.clear()
+	defer r.bar.add()
 	_, err := fmt.Fprintf(r.out, "%-12d%22.2f", row.Bytes, row.Mean)
 	for _, x := range []float64{row.Min, row.P50, row.P95, row.P99, row.Max} {
 		if err == nil {
