@@ -172,10 +172,13 @@ func (c *cluster) submit(t *testing.T, dir, script string, options []string, arg
 // patience is far longer than any job here takes.
 const patience = 4 * time.Minute
 
+// pause is between two looks at a job.
+func pause() { time.Sleep(100 * time.Millisecond) }
+
 // wait waits for the job's end and returns how Slurm says that it went, such as COMPLETED.
 func (j *job) wait(t *testing.T) string {
 	t.Helper()
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+	for until := time.Now().Add(patience); time.Now().Before(until); pause() {
 		switch state := j.property(t, "JobState"); state {
 		case "PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "REQUEUED":
 		default:
@@ -213,7 +216,7 @@ func (j *job) output(t *testing.T) string {
 // await waits until the output has some text in it.
 func (j *job) await(t *testing.T, text string) {
 	t.Helper()
-	for until := time.Now().Add(patience); !strings.Contains(j.output(t), text); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(patience); !strings.Contains(j.output(t), text); pause() {
 		if state := j.property(t, "JobState"); time.Now().After(until) || state != "PENDING" && state != "RUNNING" && state != "COMPLETING" {
 			t.Fatalf("job %s is %s and has not written %q:\n%s", j.id, state, text, j.output(t))
 		}

@@ -11,6 +11,9 @@ import (
 // buildTags are those of the programs under test.
 const buildTags = "mpi"
 
+// withoutPMIx is what they say where srun has not been told to start MPI.
+const withoutPMIx = "srun --mpi=pmix"
+
 func TestTrainMPI(t *testing.T) {
 	c := needCluster(t)
 	j := c.submit(t, c.workplace(t), "train-mpi.sbatch", nil, short...)

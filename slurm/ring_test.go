@@ -4,3 +4,6 @@ package slurm_test
 
 // buildTags are those of the programs under test.
 const buildTags = ""
+
+// withoutPMIx is what they say where they are asked for MPI.
+const withoutPMIx = "built without Open MPI"

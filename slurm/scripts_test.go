@@ -78,8 +78,8 @@ func TestStepsWithoutScript(t *testing.T) {
 		words []string // on standard error
 	}{
 		{"ring on several nodes without a token", []string{"-N2", "-n2"}, nil, []string{"has 2 nodes", env.TokenFile, "0600"}},
-		{"mpi without PMIx", []string{"-N2", "-n2"}, []string{"-backend", "mpi"}, []string{"srun --mpi=pmix", "one of several"}},
-		{"mpi without PMIx on one node", []string{"-N1", "-n2"}, []string{"-backend", "mpi"}, []string{"srun --mpi=pmix", "one of several"}},
+		{"mpi without PMIx", []string{"-N2", "-n2"}, []string{"-backend", "mpi"}, []string{withoutPMIx, "one of several"}},
+		{"mpi without PMIx on one node", []string{"-N1", "-n2"}, []string{"-backend", "mpi"}, []string{withoutPMIx, "one of several"}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			args := append(append(s.args, c.bin+"/train", "-steps", "1", "-json"), s.flags...)
