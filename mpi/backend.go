@@ -87,12 +87,16 @@ func meet(ctx context.Context, j *job) (group.Communicator, error) {
 }
 
 func newJob(ctx context.Context, cfg group.Config) (*job, error) {
-	j := &job{timeout: cfg.Timeout, stall: defaultStall, logger: cmp.Or(cfg.Logger, slog.Default())}
-	sharing, err := env.LookupSharedMemory()
+	j := &job{timeout: cfg.Timeout, logger: cmp.Or(cfg.Logger, slog.Default())}
+	var err error
+	if j.sharing, err = env.LookupSharedMemory(); err != nil {
+		return nil, err
+	}
+	stall, err := env.LookupStall()
 	if err != nil {
 		return nil, err
 	}
-	j.sharing = sharing
+	j.stall = cmp.Or(stall, defaultStall)
 	if j.timeout > 0 {
 		return j, ended(ctx)
 	}

@@ -27,6 +27,7 @@ func (c *comm) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.job.timeout)
 	defer cancel()
+	c.announceClose()
 	err := c.collective(ctx, call{name: nameClose}, body{memory: (*onehost.Sharing).Barrier})
 	if errors.Is(err, group.ErrClosed) {
 		return nil
@@ -36,6 +37,17 @@ func (c *comm) Close() error {
 		return fmt.Errorf("%w (MPI is not finalised)", err)
 	}
 	return c.finalise(ctx)
+}
+
+// announceClose tells the world's ranks, which may wait for a message from this
+// one, that none will come.
+func (c *comm) announceClose() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed && c.broken == nil && !c.closing {
+		c.closing = true
+		c.post(noticeGoodbye, 0, "")
+	}
 }
 
 func (c *comm) isClosed() bool {

@@ -30,6 +30,10 @@ func (c *comm) collective(ctx context.Context, k call, b body) error {
 		return fmt.Errorf("mpi: %v: %w", &k, err)
 	}
 	defer c.leave()
+	if !c.turn.Take(ctx.Done(), nil) {
+		return fmt.Errorf("mpi: %v: another collective of the group is under way: %w", &k, context.Cause(ctx))
+	}
+	defer c.turn.Pass()
 	err := c.run(ctx, &k, b)
 	if err != nil {
 		c.fail(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/onehost"
+	"github.com/lockstep-go/lockstep/internal/turn"
 )
 
 // The tags of the channel of collectives.
@@ -31,7 +32,8 @@ type comm struct {
 	channel    handle // collectives and notices, whose tags users cannot meet
 	tagLimit   int
 
-	// Collectives run one at a time.
+	turn turn.Turn // held by the collective that runs, which owns what follows
+
 	number      uint64 // of the current one, from 1
 	fingerprint []byte // what Next said of the coming one
 	text        string
@@ -41,6 +43,7 @@ type comm struct {
 
 	mu        sync.Mutex
 	closed    bool
+	closing   bool               // the world's Close has begun
 	active    int                // calls inside
 	broken    *group.BrokenError // nil while whole
 	arrived   []uint64           // the collective that each rank last said to wait in
@@ -57,7 +60,7 @@ func newComm(j *job, messages, channel handle, rank, size int) (*comm, error) {
 		return nil, err
 	}
 	c := &comm{
-		job: j, rank: rank, size: size, messages: messages, channel: channel, tagLimit: limit,
+		turn: turn.New(), job: j, rank: rank, size: size, messages: messages, channel: channel, tagLimit: limit,
 		transfers: newBatch(4 * inFlight),
 		arrived:   make([]uint64, size), left: make([]time.Time, size), notice: make([]byte, noticeRoom),
 	}
@@ -80,6 +83,13 @@ func (c *comm) enter() error {
 	}
 	c.active++
 	return nil
+}
+
+// stay is enter for what outlasts the call that is inside.
+func (c *comm) stay() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.active++
 }
 
 func (c *comm) leave() {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(endVariable) == startAlone {
 		os.Exit(startWithoutRankOne())
+	}
+	if way, ok := beginnings[os.Getenv(endVariable)]; ok {
+		way.begin()
+		os.Exit(0)
 	}
 	c, err := (&backend{}).Init(context.Background(), group.Config{Timeout: time.Minute})
 	if err != nil {
@@ -62,7 +67,7 @@ func rankMain(m *testing.M) int {
 		os.Stdout = file
 	}
 	code := m.Run()
-	if err := world.Close(); err != nil {
+	if err := errors.Join(world.Close(), world.Close()); err != nil {
 		fmt.Fprintln(os.Stdout, err)
 		code = 1
 	}
@@ -149,6 +154,9 @@ var endings = map[string]struct {
 	code int // 0 for any but 0
 	says string
 }{
+	"exit 1":      {end: func() { endRankOne(func() { os.Exit(1) }) }},
+	"goroutine":   {end: func() { endRankOne(func() { go panic("on purpose"); select {} }) }, code: 2, says: "on purpose"},
+	"dereference": {end: func() { endRankOne(func() { fmt.Println((*comm)(nil).rank) }) }, code: 2, says: "nil pointer"},
 	"exit 0":      {end: func() { endRankOne(func() { os.Exit(0) }) }},
 	"panic":       {end: func() { endRankOne(func() { panic("on purpose") }) }, code: 2, says: "on purpose"},
 	"killed":      {end: func() { endRankOne(func() { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }) }, code: 137},
@@ -169,9 +177,13 @@ func startWithoutRankOne() int {
 	return 3
 }
 
+// endsAt stands before the time at which rank 1 ends.
+const endsAt = "rank one ends at"
+
 // endRankOne ends rank 1 while the others wait for it.
 func endRankOne(end func()) {
 	if world.rank == 1 {
+		fmt.Println(endsAt, time.Now().UnixMilli())
 		end()
 	}
 	world.Barrier(context.Background())
@@ -193,6 +205,9 @@ func closeAlone() {
 	os.Exit(3)
 }
 
+// names is how mpirun names rank 1 of the only job: in words, or as [[family,job],rank].
+var names = regexp.MustCompile(`rank 1\b|\[\[\d+,1\],1\]`)
+
 func TestEveryEndWithoutCloseEndsTheJob(t *testing.T) {
 	if world != nil {
 		return
@@ -202,6 +217,18 @@ func TestEveryEndWithoutCloseEndsTheJob(t *testing.T) {
 			output, code := mpirun(t, 2, []string{endVariable + "=" + way})
 			if code == 0 || want.code != 0 && code != want.code || !strings.Contains(output, want.says) {
 				t.Errorf("mpirun ended with %d; want %d (0: any other) and %q\n%s", code, want.code, want.says, output)
+			}
+			_, after, found := strings.Cut(output, endsAt+" ")
+			if !found {
+				return
+			}
+			digits, after, _ := strings.Cut(after, "\n")
+			at, err := strconv.ParseInt(digits, 10, 64)
+			if took := time.Since(time.UnixMilli(at)); err != nil || took > 5*time.Second {
+				t.Errorf("the job ended %v after its rank (%v); want at most 5s", took, err)
+			}
+			if !names.MatchString(after) {
+				t.Errorf("nothing names rank 1\n%s", output)
 			}
 		})
 	}

@@ -97,5 +97,9 @@ func (c *comm) peerError(op string, peer int, err error) error {
 	case errors.As(err, &broken) || errors.Is(err, group.ErrClosed):
 		return fmt.Errorf("mpi: %s: %w", op, err)
 	}
+	var left *group.PeerError // says the rank already
+	if errors.As(err, &left) {
+		err = left.Err
+	}
 	return &group.PeerError{Op: "mpi: " + op, Rank: peer, Err: err}
 }

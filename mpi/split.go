@@ -24,9 +24,7 @@ func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, e
 	all := make([]byte, c.size*len(word))
 	var child *comm
 	divide := func(op string) (err error) {
-		if err = c.job.reap(); err == nil {
-			child, err = c.divide(decodeSplit(all, c.size), color)
-		}
+		child, err = c.divideInTime(ctx, decodeSplit(all, c.size), color)
 		if err != nil {
 			return explain(op, nil, err)
 		}
@@ -82,6 +80,33 @@ func seats(members []member, color int) []member {
 	}
 	slices.SortFunc(mine, func(a, b member) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rank, b.rank)) })
 	return mine
+}
+
+// divideInTime gives up when ctx ends: a rank that is stopped between coming and
+// MPI's split would have the others wait for ever. What was given up waits on, as
+// MPI cannot be called back.
+func (c *comm) divideInTime(ctx context.Context, members []member, color int) (*comm, error) {
+	type result struct {
+		child *comm
+		err   error
+	}
+	divided := make(chan result, 1)
+	c.stay()
+	go func() {
+		defer c.leave()
+		err := c.job.reap()
+		var child *comm
+		if err == nil {
+			child, err = c.divide(members, color)
+		}
+		divided <- result{child, err}
+	}()
+	select {
+	case r := <-divided:
+		return r.child, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // divide makes this rank's child, nil with NoColor. Colors and keys may be larger

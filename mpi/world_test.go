@@ -66,6 +66,9 @@ var worldCases = []struct {
 	{"a cancelled collective breaks the group", 2, cancelled},
 	{"a deadline names those that have not come", 2, lateRank},
 	{"a long wait is logged", 2, stalls},
+	{"a long wait for a message is logged", 2, stalledReceive},
+	{"a termination is noticed", 1, terminated},
+	{"collectives of several goroutines take turns", 1, takeTurns},
 	{"an ended context is refused", 1, endedContext},
 	{"a cancelled receive leaves the group usable", 2, cancelledReceive},
 	{"a long message of the wrong length", 2, wrongLength},
@@ -251,18 +254,18 @@ func sumsWhileCollecting(t *testing.T, c *comm) {
 			select {
 			case <-stop:
 				return
-			default:
+			case <-time.After(time.Millisecond):
 				runtime.GC()
 			}
 		}
 	}()
 	defer func() { close(stop); <-stopped }()
-	for range 5 {
-		data := bytes.Repeat([]byte{1, 0, 0, 0}, 300_000)
+	for _, n := range []int{300_000, 25_000_000, 1000} {
+		data := bytes.Repeat([]byte{1, 0, 0, 0}, n)
 		if err := c.AllReduce(t.Context(), group.Sum, dtype.Int32, data); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(data, bytes.Repeat([]byte{byte(c.size), 0, 0, 0}, 300_000)) {
+		if !bytes.Equal(data, bytes.Repeat([]byte{byte(c.size), 0, 0, 0}, n)) {
 			t.Fatal("wrong sum")
 		}
 	}
@@ -305,7 +308,7 @@ func goroutines(t *testing.T, c *comm) {
 }
 
 func children(t *testing.T, c *comm) {
-	for range 5 {
+	for range 50 {
 		if err := exec.Command("true").Run(); err != nil {
 			t.Error(err)
 		}
