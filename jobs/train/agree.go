@@ -14,7 +14,11 @@ const settingsBytes = 256
 
 // settings is what must be the same on all ranks.
 func (o options) settings(t *task) string {
-	return fmt.Sprintf("-model %s -steps %d -batch %d -lr %v -seed %d -tp %d, data %s", o.model, o.steps, o.batch, o.rate, o.seed, o.tensor, t.digest)
+	s := fmt.Sprintf("-model %s -steps %d -batch %d -lr %v -seed %d -tp %d, data %s", o.model, o.steps, o.batch, o.rate, o.seed, o.tensor, t.digest)
+	if o.checkpoint != "" {
+		s += fmt.Sprintf(", -checkpoint -save-every %d -resume=%t", o.saveEvery, o.resume)
+	}
+	return s
 }
 
 // agree compares what the ranks were started with. A rank with another batch or

@@ -25,6 +25,7 @@ type trainer struct {
 	state tree.Tree
 	rows  int64 // examples that this rank has consumed
 	start group.Stats
+	asked func() request // for a checkpoint; nil for never
 	// average is how the ranks come to one gradient.
 	average func(grads tree.Tree, g *group.Group) tree.Tree
 }
@@ -45,12 +46,19 @@ func newTrainer(o options, t *task, l *layout) *trainer {
 func fit(ctx context.Context, o options, t *task, l *layout, r *report) error {
 	tr := newTrainer(o, t, l)
 	var loss float32
-	var err error
-	for step := range o.steps {
+	tr.asked = r.asked
+	first, err := tr.resume(ctx)
+	if err != nil {
+		return err
+	}
+	for step := first; step < o.steps; step++ {
 		if loss, err = tr.step(ctx, step); err != nil {
 			return err
 		}
 		if err = r.step(step+1, loss); err != nil {
+			return err
+		}
+		if err = tr.saveWhenDue(ctx, step+1); err != nil {
 			return err
 		}
 	}

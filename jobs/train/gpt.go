@@ -39,9 +39,16 @@ func newLanguageModel(o options) (*task, error) {
 	if len(tokens) <= contextLength {
 		return nil, fmt.Errorf("%s has %d characters; at least %d are needed", name, len(tokens), contextLength+1)
 	}
-	model, err := nn.NewLanguageModel(random.NewKey(o.seed), nn.LanguageModelConfig{
-		Vocab: vocabulary.Size(), Context: contextLength, Dims: 64, Layers: 2, Heads: 4,
-	})
+	config := nn.LanguageModelConfig{Vocab: vocabulary.Size(), Context: contextLength, Dims: 64, Layers: 2, Heads: 4}
+	model, err := nn.NewLanguageModel(random.NewKey(o.seed), config)
+	if err != nil {
+		return nil, err
+	}
+	letters := make([]int32, vocabulary.Size())
+	for i := range letters {
+		letters[i] = int32(i)
+	}
+	alphabet, err := vocabulary.Decode(letters)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +56,11 @@ func newLanguageModel(o options) (*task, error) {
 	return &task{
 		name:   fmt.Sprintf("transformer on %s, %d characters of %d kinds", name, len(tokens), vocabulary.Size()),
 		digest: digest([]byte(text)),
-		unit:   "tokens", units: contextLength,
+		meta: map[string]string{
+			"vocabulary": alphabet, "context": fmt.Sprint(config.Context), "dims": fmt.Sprint(config.Dims),
+			"layers": fmt.Sprint(config.Layers), "heads": fmt.Sprint(config.Heads),
+		},
+		unit: "tokens", units: contextLength,
 		examples: len(tokens) - contextLength,
 		model:    model, whole: model,
 		shard:  func(g *group.Group) (nn.Module, error) { return model.Shard(g) },

@@ -23,8 +23,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/lockstep-go/lockstep/group"
 	_ "github.com/lockstep-go/lockstep/group/all"
@@ -39,15 +37,16 @@ const (
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
-	ctx, stop := withSignals()
+	s := newSignals()
+	ctx, stop := s.context()
 	defer stop()
-	err := train(ctx, args)
+	err := train(ctx, args, s)
 	var usage *usageError
 	var sig *signalError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.As(context.Cause(ctx), &sig):
+	case errors.As(context.Cause(ctx), &sig), errors.As(err, &sig):
 		fmt.Fprintln(os.Stderr, "train: ended by", sig)
 		return 128 + int(sig.signal)
 	case errors.As(err, &usage):
@@ -59,7 +58,7 @@ func run(args []string) int {
 }
 
 // train does everything between the flags and the exit code.
-func train(ctx context.Context, args []string) error {
+func train(ctx context.Context, args []string, s *signals) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
@@ -80,7 +79,15 @@ func train(ctx context.Context, args []string) error {
 		g.Close() // what it may say comes from the mistake
 		return err
 	}
-	if err := fit(ctx, o, t, l, newReport(os.Stdout, o, t, g)); err != nil {
+	r := newReport(os.Stdout, o, t, g)
+	if o.checkpoint != "" {
+		r.asked = s.save()
+	}
+	err = fit(ctx, o, t, l, r)
+	if sig := (*signalError)(nil); errors.As(err, &sig) {
+		return errors.Join(err, l.close(), g.Close()) // all ranks have ended together
+	}
+	if err != nil {
 		return fmt.Errorf("rank %d: %w", g.Rank(), err)
 	}
 	if err := errors.Join(l.close(), g.Close()); err != nil {
@@ -138,26 +145,3 @@ type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
-
-// signalError is the cause of a context that a signal ended.
-type signalError struct{ signal syscall.Signal }
-
-func (e *signalError) Error() string { return e.signal.String() }
-
-// withSignals returns a context that SIGINT or SIGTERM ends. A second signal ends
-// the process.
-func withSignals() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	done := make(chan struct{})
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		select {
-		case s := <-signals:
-			signal.Stop(signals) // a second one ends what does not look at the context
-			cancel(&signalError{s.(syscall.Signal)})
-		case <-done:
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
-}

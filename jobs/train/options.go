@@ -19,6 +19,10 @@ type options struct {
 	tensor  int // ranks that share a model
 	backend string
 	json    bool
+
+	checkpoint string // folder; empty for none
+	saveEvery  int    // steps; 0 for at the end alone
+	resume     bool
 }
 
 func parse(args []string) (options, error) {
@@ -34,6 +38,9 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.tensor, "tp", 1, "`ranks` that each model is divided over (tensor parallelism); the batch is divided over the groups of so many ranks")
 	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
 	flags.BoolVar(&o.json, "json", false, "one JSON object a line")
+	flags.StringVar(&o.checkpoint, "checkpoint", "", "`folder` for the checkpoint, written at the end, on SIGUSR1 and on SIGTERM, which then ends the training")
+	flags.IntVar(&o.saveEvery, "save-every", 0, "`steps` from one checkpoint to the next; 0: only the others")
+	flags.BoolVar(&o.resume, "resume", false, "go on from the checkpoint in the folder, on any number of ranks; from the beginning if there is none yet")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(os.Stdout)
@@ -74,6 +81,10 @@ func (o options) check() error {
 		return fmt.Errorf("-batch is %d; want at most %d", o.batch, maxBatch)
 	case o.tensor < 1:
 		return fmt.Errorf("-tp is %d; want 1 or more", o.tensor)
+	case o.saveEvery < 0:
+		return fmt.Errorf("-save-every is %d; want 0 or more", o.saveEvery)
+	case o.checkpoint == "" && (o.resume || o.saveEvery > 0):
+		return errors.New("-resume and -save-every need -checkpoint")
 	case !(o.rate > 0 && o.rate < 1e3):
 		return fmt.Errorf("-lr is %v; want a number above 0", o.rate)
 	}

@@ -121,7 +121,7 @@ func TestWrongData(t *testing.T) {
 		"text as images":            {"mlp", write("text-images", []byte("hello")), "images"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wrongUse(t, train(t.Context(), []string{"-model", c.model, "-data", c.path}), c.says)
+			wrongUse(t, train(t.Context(), []string{"-model", c.model, "-data", c.path}, newSignals()), c.says)
 		})
 	}
 }

@@ -45,6 +45,7 @@ type report struct {
 	terminal bool
 	last     time.Time
 	since    int // steps since the last line
+	asked    func() request
 }
 
 func newReport(out *os.File, o options, t *task, g *group.Group) *report {

@@ -12,11 +12,12 @@ import (
 
 // task is a model together with what it learns.
 type task struct {
-	name     string // what is learnt from what, for people
-	digest   string // of the data; the same on all ranks
-	unit     string // what is counted in rates, such as "tokens"
-	units    int    // of these in one example
-	examples int    // how many there are
+	name     string            // what is learnt from what, for people
+	digest   string            // of the data; the same on all ranks
+	meta     map[string]string // what a checkpoint says of the model
+	unit     string            // what is counted in rates, such as "tokens"
+	units    int               // of these in one example
+	examples int               // how many there are
 	// model is what this rank trains, and whole what that is a part of: the same one
 	// unless divide was called.
 	model, whole nn.Module

@@ -1,0 +1,137 @@
+//go:build !race
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstep-go/lockstep/nn/checkpoint"
+)
+
+// lossesOf runs a training to its end and returns the loss after each step.
+func lossesOf(t *testing.T, command ...string) map[int]float64 {
+	t.Helper()
+	ends := finished(t, nil, command...)
+	if ends.code != 0 {
+		t.Fatalf("%q: exit code %d, standard error:\n%s", command, ends.code, ends.stderr)
+	}
+	all := map[int]float64{}
+	for line := range strings.Lines(ends.stdout) {
+		var p progress
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		if p.Step > 0 {
+			all[p.Step] = float64(p.Loss)
+		}
+	}
+	return all
+}
+
+// Whoever saves, others go on: the losses are those of a training without a break.
+func TestATrainingGoesOnOnOtherRanks(t *testing.T) {
+	const first, last = 5, 55
+	flags := strings.Fields("-json -batch 4 -seed 3 -steps")
+	train := append([]string{program(t, "train")}, flags...)
+	want := lossesOf(t, append(train[:len(train):len(train)], strconv.Itoa(last))...)
+	for name, c := range map[string]struct{ before, after []string }{
+		"2 ranks, then 1": {
+			launched(t, 2, append(train[:len(train):len(train)], strconv.Itoa(first), "-tp", "2")...),
+			append(train[:len(train):len(train)], strconv.Itoa(last)),
+		},
+		"1 rank, then 4": {
+			append(train[:len(train):len(train)], strconv.Itoa(first)),
+			launched(t, 4, append(train[:len(train):len(train)], strconv.Itoa(last), "-tp", "2")...),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "a folder")
+			lossesOf(t, append(c.before, "-checkpoint", dir)...)
+			got := lossesOf(t, append(c.after, "-checkpoint", dir, "-resume")...)
+			if len(got) != last-first {
+				t.Errorf("%d steps, want %d", len(got), last-first)
+			}
+			for step, loss := range got {
+				if math.Abs(loss-want[step]) > 1e-3*want[step] {
+					t.Errorf("step %d: loss %v, without a break %v", step, loss, want[step])
+				}
+			}
+		})
+	}
+}
+
+// A signal to one rank has all ranks save the same step.
+func TestASignalSavesOnAllRanks(t *testing.T) {
+	dir := t.TempDir()
+	file := options{checkpoint: dir}.file()
+	const signalled = `if [ $LOCKSTEP_RANK = 1 ]; then
+	(sleep 1; until [ -e "$FILE" ]; do kill -USR1 $$ || exit; sleep 0.1; done; kill -TERM $$) &
+fi
+exec "$0" "$@"`
+	command := launched(t, 2, "sh", "-c", signalled, program(t, "train"), "-model", "mlp", "-steps", "100000000", "-checkpoint", dir)
+	ends := finished(t, []string{"FILE=" + file}, command...)
+	if ends.code != 128+15 || !strings.Contains(ends.stderr, "ended by terminated") {
+		t.Errorf("exit code %d, standard error:\n%s", ends.code, ends.stderr)
+	}
+	_, meta, err := checkpoint.ReadFile(file)
+	if step, _ := strconv.Atoi(meta["step"]); err != nil || step < 1 {
+		t.Errorf("saved after step %q, %v", meta["step"], err)
+	}
+}
+
+// Whenever a training is killed, the file is whole, and the next one goes on from it.
+func TestAKilledTrainingLeavesAWholeCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	file := options{checkpoint: dir}.file()
+	before := 0
+	for round := range 6 {
+		r := start(t, nil, []string{program(t, "train"), "-model", "mlp", "-steps", "100000000", "-save-every", "1", "-checkpoint", dir, "-resume"})
+		for range 600 {
+			if _, meta, err := checkpoint.ReadFile(file); err == nil && meta["step"] != strconv.Itoa(before) {
+				break
+			} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(time.Duration(round*7) * time.Millisecond)
+		r.cmd.Process.Kill()
+		r.wait(t)
+		_, meta, err := checkpoint.ReadFile(file)
+		step, _ := strconv.Atoi(meta["step"])
+		if err != nil || step <= before {
+			t.Fatalf("round %d: saved after step %q, before it was %d: %v", round, meta["step"], before, err)
+		}
+		before = step
+	}
+}
+
+func TestACheckpointOfAnotherTraining(t *testing.T) {
+	dir := t.TempDir()
+	lossesOf(t, program(t, "train"), "-json", "-model", "mlp", "-steps", "2", "-checkpoint", dir)
+	for args, says := range map[string]string{
+		"-model mlp -steps 3 -seed 1": `its seed is "0", not "1"`,
+		"-steps 3":                    "of another training",
+		"-model mlp -steps 2":         `after step "2"; -steps is 2`,
+	} {
+		ends := finished(t, nil, append([]string{program(t, "train"), "-checkpoint", dir, "-resume"}, strings.Fields(args)...)...)
+		if ends.code != codeFailure || len(ends.lines()) != 1 || !strings.Contains(ends.stderr, says) {
+			t.Errorf("%s: exit code %d, %q lacks %q", args, ends.code, ends.stderr, says)
+		}
+	}
+	if err := os.WriteFile(options{checkpoint: dir}.file(), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ends := finished(t, nil, program(t, "train"), "-model", "mlp", "-checkpoint", dir, "-resume")
+	if ends.code != codeFailure || !strings.Contains(ends.stderr, "no safetensors file") {
+		t.Errorf("exit code %d, %q", ends.code, ends.stderr)
+	}
+}
