@@ -20,12 +20,40 @@ func measureAll(ctx context.Context, o options, g *group.Group, out io.Writer) e
 		return err
 	}
 	defer r.abandon()
+	if err := settle(ctx, &o, g); err != nil {
+		return fmt.Errorf("rank %d: %w", g.Rank(), err)
+	}
 	for _, n := range o.rounds(g) {
 		if err := round(ctx, &o, g, n, r); err != nil {
 			return fmt.Errorf("rank %d: %w", g.Rank(), err)
 		}
 	}
 	return together(ctx, g, r.finish())
+}
+
+// settling is how long ranks meet before anything is timed, at most. Processes that
+// begin on one core go at a tenth of the pace until the system has spread them, which
+// takes some tenths of a second.
+const settling = time.Second
+
+// settle lets the ranks meet for a while, until rank 0 says that it is over.
+func settle(ctx context.Context, o *options, g *group.Group) error {
+	if o.iterations > 0 || g.Size() == 1 {
+		return nil
+	}
+	start, over := time.Now(), []bool{false}
+	for !over[0] {
+		for range 100 {
+			if err := g.Barrier(ctx); err != nil {
+				return err
+			}
+		}
+		over[0] = time.Since(start) > min(settling, 2*o.time)
+		if err := group.Broadcast(ctx, g, 0, over); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rounds are how many ranks take part, time after time.
