@@ -19,7 +19,8 @@ type pass struct {
 	outputs   []value
 	code      []tileOp
 	registers int
-	width     int // bytes of an element in a register
+	width     int  // bytes of an element in a register
+	far       bool // operands are so long that they come from memory
 }
 
 // tileOp runs a loop on places: operands, then outputs, then registers.
@@ -35,6 +36,7 @@ const (
 	tileBytes  = 24 << 10 // for all registers
 	mostTile   = 2048     // elements
 	leastTile  = 256
+	farBytes   = 1 << 20   // of an operand that does not stay in a near cache
 	shareBytes = 256 << 10 // what one goroutine walks at least
 )
 
@@ -61,6 +63,7 @@ func (b *programBuilder) fuse(ops []int, inner func(store int) bool) step {
 		w.write(i, b.ops[i])
 	}
 	p.tile = w.tileSize()
+	p.far = p.n*w.width >= farBytes && len(p.code) > 1
 	for _, v := range p.operands {
 		p.walks = append(p.walks, newWalker(v, p.tile))
 	}
@@ -223,12 +226,28 @@ func (p *pass) runTiles(stores [][]byte, from, to int) {
 			s.places[len(p.operands)+k] = stores[v.store][start*size:]
 		}
 		for c := range p.code {
+			if p.far && t+1 < to {
+				p.fetch(stores, start+p.tile, c)
+			}
 			p.code[c].run(s, n)
 		}
 	}
 	clear(s.places)
 	clear(s.in[:cap(s.in)])
 	tileScratches.Put(s)
+}
+
+// fetch asks for a part of the next tile's operands, which begins at start: each operation
+// for its share, since memory would otherwise wait while operations compute and they for
+// it when a tile begins.
+func (p *pass) fetch(stores [][]byte, start, operation int) {
+	n := min(p.tile, p.n-start)
+	from, to := n*operation/len(p.code), n*(operation+1)/len(p.code)
+	for k := range p.walks {
+		if w := &p.walks[k]; w.direct {
+			kernel.Fetch(stores[p.operands[k].store][(w.offset+start+from)*w.size : (w.offset+start+to)*w.size])
+		}
+	}
 }
 
 func (c *tileOp) run(s *tileScratch, n int) {

@@ -24,6 +24,7 @@ var files = map[string]func(){
 	"dot":        dot,
 	"choose":     choices,
 	"casts":      casts,
+	"fetch":      fetches,
 }
 
 func main() {
