@@ -92,6 +92,10 @@ func newJob(ctx context.Context, cfg group.Config) (*job, error) {
 	if j.sharing, err = env.LookupSharedMemory(); err != nil {
 		return nil, err
 	}
+	if j.library, err = env.LookupMPISums(); err != nil {
+		return nil, err
+	}
+	j.sharing = j.sharing && !j.library
 	stall, err := env.LookupStall()
 	if err != nil {
 		return nil, err

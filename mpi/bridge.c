@@ -95,6 +95,11 @@ int lk_receive_matched(void *data, size_t bytes, int piece, lk_message *message,
   return rc ? rc : release(MPI_Imrecv(data, count, type, &message->handle, request), type);
 }
 
+int lk_sum(void *data, int count, int kind, MPI_Comm comm, MPI_Request *request) {
+  MPI_Datatype types[] = {MPI_INT32_T, MPI_INT64_T, MPI_UINT32_T, MPI_UINT64_T, MPI_FLOAT, MPI_DOUBLE};
+  return MPI_Iallreduce(MPI_IN_PLACE, data, count, types[kind], MPI_SUM, comm, request);
+}
+
 static long microseconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

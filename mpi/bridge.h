@@ -45,6 +45,10 @@ int lk_send(const void *data, size_t bytes, int piece, int peer, int tag, MPI_Co
 int lk_receive(void *data, size_t bytes, int piece, int peer, int tag, MPI_Comm comm, MPI_Request *request);
 int lk_receive_matched(void *data, size_t bytes, int piece, lk_message *message, MPI_Request *request);
 
+// Starts a sum over all members, in place, of int32, int64, uint32, uint64, float32 or float64, which
+// kind numbers from 0.
+int lk_sum(void *data, int count, int kind, MPI_Comm comm, MPI_Request *request);
+
 // Test all requests until they are complete or the time is over. On failure
 // *failed is the request that failed.
 int lk_test(int n, MPI_Request *requests, MPI_Status *statuses, long micros, int *done, int *failed);

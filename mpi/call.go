@@ -36,6 +36,7 @@ func (k *call) String() string {
 // The names of the collectives.
 const (
 	nameAllReduce     = "all_reduce"
+	nameLibrarySum    = "all_reduce by MPI_Iallreduce"
 	nameReduceScatter = "reduce_scatter"
 	nameAllGather     = "all_gather"
 	nameAllToAll      = "all_to_all"
@@ -63,7 +64,10 @@ func (c *comm) describe(k *call) (hash [16]byte, text func() string) {
 	said := c.text
 	c.fingerprint, c.text = c.fingerprint[:0], ""
 	return d.Sum(), func() string {
-		if said != "" {
+		switch {
+		case said != "" && k.name == nameLibrarySum:
+			return said + " by MPI_Iallreduce"
+		case said != "":
 			return said
 		}
 		return k.String()

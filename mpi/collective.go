@@ -111,6 +111,11 @@ func (c *comm) AllReduce(ctx context.Context, op group.Op, t dtype.Type, data []
 		}
 		return c.collective(ctx, k, b)
 	}
+	if kind, ok := libraryKind(op, t); ok && c.job.library {
+		k.name = nameLibrarySum
+		b.messages = func(name string, _ [][]byte) error { return c.librarySum(ctx, name, kind, t.Size(), data) }
+		return c.collective(ctx, k, b)
+	}
 	b.messages = func(name string, _ [][]byte) error {
 		r := reduction{comm: c, op: reduce.Op(op), t: t, data: data, spread: true}
 		return r.run(ctx, name)

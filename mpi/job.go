@@ -14,6 +14,7 @@ type job struct {
 	stall   time.Duration // the wait after which a call warns
 	logger  *slog.Logger
 	sharing bool // of memory, where ranks are on one host
+	library bool // leaves sums to MPI's own reduction
 
 	announced   int    // ranks, as the launcher says; 0 when it does not
 	announcedBy string // the variable

@@ -54,6 +54,7 @@ var worldCases = []struct {
 	{"ranks of one host share memory, all or none", 2, sharesMemory},
 	{"shared memory is unmapped", 1, unmaps},
 	{"every way of shared memory", 1, everyWay},
+	{"sums by the library", 1, librarySums},
 	{"slices of a reduction", 1, scattersAsReduce},
 	{"all to all", 1, transposes},
 	{"broadcasts of every length", 1, broadcasts},

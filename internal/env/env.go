@@ -31,6 +31,7 @@ const (
 	Topology    = "LOCKSTEP_TOPOLOGY"
 	Reduce      = "LOCKSTEP_REDUCE"
 	Schedule    = "LOCKSTEP_SCHEDULE"
+	MPISums     = "LOCKSTEP_MPI_SUMS"
 	Log         = "LOCKSTEP_LOG"
 	Kernel      = "LOCKSTEP_KERNEL"
 	CacheLimit  = "LOCKSTEP_CACHE_LIMIT"
@@ -77,6 +78,7 @@ var Variables = []Variable{
 	{Topology, "direct or ring", "who talks to whom: every rank to every other, the default, or to its neighbours alone; the same on all ranks"},
 	{Reduce, "originals or hierarchical", "what sums travel as: originals, the default, or sums of whole hosts, with a weaker promise; the same on all ranks"},
 	{Schedule, "auto, doubling or sliced", "how sums and gathers travel over sockets; auto, the default, goes by size; the same on all ranks"},
+	{MPISums, "originals or library", "who adds under MPI: lockstep, from everyone's originals, the default; or MPI_Iallreduce, with the promise of bits that the library gives; the same on all ranks"},
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
 	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
 	{CacheLimit, "bytes, 0 or more, with KiB, MiB or GiB behind if these are meant", "memory of arrays that is kept to be used again; half of the machine's if not set"},
@@ -220,6 +222,12 @@ func LookupReduce() (string, error) { return oneOf(Reduce, Reductions) }
 
 // LookupSchedule returns LOCKSTEP_SCHEDULE, "" when it is not set.
 func LookupSchedule() (string, error) { return oneOf(Schedule, Schedules) }
+
+// LookupMPISums reports whether LOCKSTEP_MPI_SUMS leaves sums to the MPI library.
+func LookupMPISums() (library bool, err error) {
+	v, err := oneOf(MPISums, []string{"originals", "library"})
+	return v == "library", err
+}
 
 func oneOf(name string, allowed []string) (string, error) {
 	v, ok := os.LookupEnv(name)
