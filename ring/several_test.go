@@ -87,12 +87,16 @@ func several(ctx context.Context, comm, half group.Communicator) error {
 // the deadline, with what is right.
 func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 	t.Parallel()
+	patience := 4 * time.Second
+	if testing.Short() { // as under the race detector, where it takes seconds to fill the long messages
+		patience = 20 * time.Second
+	}
 	for name, stays := range map[string]bool{"it stays stopped": true, "it goes on": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachWay(t, func(t *testing.T, way string) {
-				timeout := map[bool]string{true: "4s", false: "1m"}[stays]
-				ranks := startTold(t, 3, way, env.Timeout+"="+timeout)
+				timeout := map[bool]time.Duration{true: patience, false: time.Minute}[stays]
+				ranks := startTold(t, 3, way, env.Timeout+"="+timeout.String())
 				all(t, ranks, "several") // connections for all of it
 				ranks[1].stop(t)
 				for _, p := range ranks {
@@ -102,14 +106,17 @@ func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 					time.Sleep(time.Second)
 					ranks[1].Process.Signal(syscall.SIGCONT)
 					for r, p := range ranks {
-						failsSoon(t, r, p, "<nil>")
+						text, _ := p.did(t)
+						if text != "<nil>" {
+							t.Errorf("rank %d: %s", r, text)
+						}
 					}
 					return
 				}
 				for _, r := range []int{0, 2} {
 					text, took := ranks[r].did(t)
 					ends := strings.Split(text, "; also ")
-					if len(ends) != inSeveral || took > 10*time.Second {
+					if len(ends) != inSeveral || took > patience+6*time.Second {
 						t.Errorf("rank %d: %d ends after %v, want %d: %s", r, len(ends), took, inSeveral, text)
 					}
 					for _, end := range ends {
