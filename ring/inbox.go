@@ -82,19 +82,22 @@ func (in *inbox) read(life context.Context) error {
 		if err != nil {
 			return plainEOF(err)
 		}
-		q, err := in.place(life, l)
-		if err != nil {
-			return err
-		}
-		if q != nil {
-			err = in.fill(r, q, l)
-		} else {
-			err = in.store(r, l)
-		}
-		if err != nil {
+		if err := in.accept(life, r, l); err != nil {
 			return err
 		}
 	}
+}
+
+// accept reads the message behind its label to where it goes.
+func (in *inbox) accept(life context.Context, r io.Reader, l label) error {
+	q, err := in.place(life, l)
+	switch {
+	case err != nil:
+		return err
+	case q != nil:
+		return in.fill(r, q, l)
+	}
+	return in.store(r, l)
 }
 
 // place finds out where a message goes: to a reception, which is then being

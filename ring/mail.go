@@ -202,12 +202,5 @@ func (in *inbox) readMail(life context.Context, p *pipeReader) error {
 	if err != nil {
 		return noEOF(err)
 	}
-	q, err := in.place(life, l)
-	switch {
-	case err != nil:
-		return err
-	case q != nil:
-		return in.fill(p, q, l)
-	}
-	return in.store(p, l)
+	return in.accept(life, p, l)
 }

@@ -184,12 +184,5 @@ func (in *inbox) readFromWire(life context.Context, r *wireReader) error {
 	if err != nil {
 		return noEOF(err)
 	}
-	q, err := in.place(life, l)
-	switch {
-	case err != nil:
-		return err
-	case q != nil:
-		return in.fill(r, q, l)
-	}
-	return in.store(r, l)
+	return in.accept(life, r, l)
 }
