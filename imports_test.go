@@ -55,7 +55,7 @@ var rooms = []room{
 	{"scripts/*", []string{"internal/conform", "internal/env"}, nil},
 
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
-	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/onehost", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
+	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
 	{"internal/layout", []string{"dtype", "internal/buffer"}, nil},
 	{"internal/onehost", []string{"dtype", "internal/reduce", "internal/shm"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
