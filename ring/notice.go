@@ -88,8 +88,15 @@ func (n *node) depart(rank int) {
 }
 
 // hungUp is called when a control connection has ended. Only after a goodbye
-// that is in order.
+// that is in order. While the world is being formed a rank that gives up may end a
+// connection before it has said why on it: the one that made it give up tells this
+// rank too, which gets time to do so.
 func (n *node) hungUp(rank int, err error) {
+	select {
+	case <-n.formed:
+	case <-n.root.life.Done():
+	case <-time.After(graceTime):
+	}
 	n.mu.Lock()
 	fine := n.departed[rank] || n.closing
 	n.mu.Unlock()
