@@ -46,9 +46,9 @@ test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what
 	@scripts/setup slurm
 	@scripts/test check unit race pure ring mpi
 
-test-long: ## the same on up to 8 ranks, Open MPI's tests as a Slurm job, long trainings, 20,000 collectives and fuzzing
+test-long: ## the same on up to 8 ranks, Open MPI's tests as a Slurm job and with cgo's strictest checks, long trainings, 20,000 collectives and fuzzing
 	@scripts/setup slurm
-	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi slurm long fuzz
+	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi cgocheck slurm long fuzz
 
 check: ## gofmt, go vet (also for arm64 without cgo), go fix, go mod tidy, staticcheck
 	@scripts/test check
