@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/group"
@@ -23,12 +24,9 @@ func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, e
 	word := encodeSplit(color, key)
 	all := make([]byte, c.size*len(word))
 	var child *comm
-	divide := func(op string) (err error) {
+	divide := func() (err error) {
 		child, err = c.divideInTime(ctx, decodeSplit(all, c.size), color)
-		if err != nil {
-			return explain(op, nil, err)
-		}
-		return nil
+		return err
 	}
 	err := c.collective(ctx, call{name: nameSplit}, body{
 		inline: word,
@@ -36,11 +34,14 @@ func (c *comm) Split(ctx context.Context, color, key int) (group.Communicator, e
 			if err := s.Gather(x, word, all); err != nil {
 				return err
 			}
-			return divide(nameSplit)
+			return divide()
 		},
 		messages: func(op string, parts [][]byte) error {
 			copy(all, bytes.Join(parts, nil))
-			return divide(op)
+			if err := divide(); err != nil {
+				return explain(op, nil, err)
+			}
+			return nil
 		},
 	})
 	if err != nil || child == nil {
@@ -105,7 +106,7 @@ func (c *comm) divideInTime(ctx context.Context, members []member, color int) (*
 	case r := <-divided:
 		return r.child, r.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, fmt.Errorf("a rank has come, and stopped before MPI had divided the group: %w", context.Cause(ctx))
 	}
 }
 

@@ -28,6 +28,7 @@ var beginnings = map[string]struct {
 	"another backend": {begin: startAnother, says: "MPI started: false"},
 	"no transport":    {begin: startWorldOrFail, variables: []string{"OMPI_MCA_pml=none_such"}, fails: true}, // mpirun does not always get to say why,
 	"a sender closes": {begin: closeBeforeReceive, says: "receive from rank 1 tag 3: rank 1: has closed the group"},
+	giveUpSplit:       {begin: splitAndGiveUp},
 }
 
 func TestBeginnings(t *testing.T) {
