@@ -49,7 +49,7 @@ var rooms = []room{
 	{"nn/optim", []string{"array", "array/transform", "array/random", "array/tree", "dtype"}, nil},
 	{"nn/checkpoint", []string{"array", "array/transform", "array/random", "array/tree", "dtype", "group"}, nil},
 
-	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "github.com/schollz/progressbar/v3", "golang.org/x/sys"}},
+	{"jobs/*", []string{"*"}, []string{"gonum.org/v1/gonum", "gonum.org/v1/plot", "golang.org/x/sys"}},
 	{"examples/*", []string{"*"}, nil},
 	{"benchmarks/*", []string{"*"}, []string{"golang.org/x/sys"}},
 	{"scripts/*", []string{"internal/conform", "internal/env"}, nil},
@@ -60,6 +60,8 @@ var rooms = []room{
 	{"internal/onehost", []string{"dtype", "internal/reduce", "internal/shm"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/buffer", []string{"dtype", "internal/env"}, []string{"golang.org/x/sys", "unsafe"}},
+	{"internal/program", []string{"group", "internal/env"}, []string{"github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+	{"internal/program/programtest", []string{"internal/env"}, nil},
 	{"internal/conform", nil, nil},
 	{"internal/digest", nil, nil},
 	{"internal/turn", nil, nil},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 func agree(ctx context.Context, o *options, g *group.Group) error {
 	for _, n := range o.ranks {
 		if n > g.Size() {
-			return &usageError{fmt.Errorf("-ranks has %d, and there are %d", n, g.Size())}
+			return program.WrongUse(fmt.Errorf("-ranks has %d, and there are %d", n, g.Size()))
 		}
 	}
 	texts, err := share(ctx, g, o.settings(), settingsBytes)
@@ -29,7 +30,7 @@ func agree(ctx context.Context, o *options, g *group.Group) error {
 	}
 	for rank, text := range texts {
 		if text != texts[0] {
-			return &usageError{fmt.Errorf("ranks were started differently: rank 0 with %q, rank %d with %q", texts[0], rank, text)}
+			return program.WrongUse(fmt.Errorf("ranks were started differently: rank 0 with %q, rank %d with %q", texts[0], rank, text))
 		}
 	}
 	return nil
@@ -53,7 +54,7 @@ func together(ctx context.Context, g *group.Group, own error) error {
 	if own != nil {
 		text = own.Error()
 	}
-	var usage *usageError
+	var usage *program.UsageError
 	if errors.As(own, &usage) {
 		text = usageMark + text
 	}
@@ -68,7 +69,7 @@ func together(ctx context.Context, g *group.Group, own error) error {
 		text, usage := strings.CutPrefix(text, usageMark)
 		switch said := (&saidError{rank, text}); {
 		case usage:
-			return &usageError{said}
+			return program.WrongUse(said)
 		case text != "":
 			return said
 		}

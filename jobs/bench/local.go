@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/internal/program"
 	"github.com/lockstep-go/lockstep/ring"
 )
 
@@ -16,7 +17,7 @@ import (
 func local(ctx context.Context, o options) error {
 	cfg, err := localConfig()
 	if err != nil {
-		return &usageError{err}
+		return program.WrongUse(err)
 	}
 	comms, err := ring.Local(ctx, o.local, cfg)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // measured runs a world in memory with the flags and returns what rank 0 prints.
@@ -44,7 +45,7 @@ func TestEveryOperationOfEveryTypeIsChecked(t *testing.T) {
 		types = append(types, of.String())
 	}
 	for _, n := range []int{1, 2, 3, 5} {
-		t.Run(ranks(n), func(t *testing.T) {
+		t.Run(program.Ranks(n), func(t *testing.T) {
 			out, errs := measured(t, n, plain, "-iterations", "2", "-sizes", "8,1000", "-dtypes", strings.Join(types, ","))
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
@@ -60,7 +61,7 @@ func TestEveryOperationOfEveryTypeIsChecked(t *testing.T) {
 				} else if op.pair() && n == 1 {
 					want = 0
 				}
-				if got := strings.Count(out, "# lockstep "+op.title+" Test, "+ranks(n)+" on "+backend+"\n"); got != want {
+				if got := strings.Count(out, "# lockstep "+op.title+" Test, "+program.Ranks(n)+" on "+backend+"\n"); got != want {
 					t.Errorf("%d tables of %s, want %d", got, op.name, want)
 				}
 			}

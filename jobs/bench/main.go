@@ -20,45 +20,19 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"log/slog"
-	"net"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"github.com/lockstep-go/lockstep/group"
 	_ "github.com/lockstep-go/lockstep/group/all"
-	"github.com/lockstep-go/lockstep/internal/env"
-)
-
-const (
-	codeFailure = 1
-	codeUsage   = 2
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
-	ctx, stop := withSignals()
+	ctx, stop := program.UntilSignal(nil)
 	defer stop()
-	err := bench(ctx, args)
-	var usage *usageError
-	var sig *signalError
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.As(context.Cause(ctx), &sig):
-		fmt.Fprintln(os.Stderr, "bench: ended by", sig)
-		return 128 + int(sig.signal)
-	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		return codeUsage
-	}
-	fmt.Fprintln(os.Stderr, "bench:", err)
-	return codeFailure
+	return program.End(ctx, os.Stderr, "bench", bench(ctx, args))
 }
 
 // bench does everything between the flags and the exit code.
@@ -67,17 +41,15 @@ func bench(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	level, err := env.LookupLog()
-	if err != nil {
-		return &usageError{err}
+	if err := program.UseEnvironment(); err != nil {
+		return err
 	}
-	slog.SetLogLoggerLevel(level)
 	if o.local > 0 {
 		return local(ctx, o)
 	}
-	g, err := group.Init(ctx, group.Config{Backend: o.backend})
+	g, err := program.Init(ctx, o.backend)
 	if err != nil {
-		return initError(err)
+		return err
 	}
 	if err := measureAll(ctx, o, g, os.Stdout); err != nil {
 		return err
@@ -86,45 +58,4 @@ func bench(ctx context.Context, args []string) error {
 		return fmt.Errorf("rank %d: close: %w", g.Rank(), err)
 	}
 	return nil
-}
-
-// initError tells a wrong environment, which is wrong use, from a world that did
-// not come together.
-func initError(err error) error {
-	var peer *group.PeerError
-	var broken *group.BrokenError
-	var network *net.OpError
-	if errors.As(err, &peer) || errors.As(err, &broken) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return &usageError{err}
-}
-
-// usageError is a mistake of whoever started the program.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-// signalError is the cause of a context that a signal ended.
-type signalError struct{ signal syscall.Signal }
-
-func (e *signalError) Error() string { return e.signal.String() }
-
-// withSignals returns a context that SIGINT or SIGTERM ends. A second signal ends
-// the process.
-func withSignals() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	done := make(chan struct{})
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		select {
-		case s := <-signals:
-			signal.Stop(signals) // a second one ends what does not look at the context
-			cancel(&signalError{s.(syscall.Signal)})
-		case <-done:
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
 }

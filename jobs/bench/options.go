@@ -4,8 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // options is what the flags say.
@@ -40,7 +39,6 @@ const (
 
 func newFlags(o *options) *flag.FlagSet {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	flags.Func("only", "`names` of what to measure, by commas: "+strings.Join(names(catalogue), ", ")+" (default all)", o.setOnly)
 	flags.Func("sizes", "`list` of bytes by commas, such as 8,1KiB,16MiB, or 1KiB:16MiB for each power of two times the first (default: some for each operation)", o.setSizes)
 	flags.Func("dtypes", "`names` of element types, by commas (default float32)", o.setDtypes)
@@ -58,25 +56,12 @@ func newFlags(o *options) *flag.FlagSet {
 func parse(args []string) (options, error) {
 	o := options{only: catalogue, dtypes: []dtype.Type{dtype.Float32}}
 	flags := newFlags(&o)
-	err := flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		flags.SetOutput(os.Stdout)
-		fmt.Println("bench measures messages and collectives on what started it:")
-		flags.PrintDefaults()
-		return o, err
-	}
-	set := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if err == nil {
-		err = o.check(set)
-	}
-	if err != nil {
-		return o, &usageError{err}
-	}
-	return o, nil
+	err := program.Parse(flags, "bench measures messages and collectives on what started it:", args, func() error {
+		set := map[string]bool{}
+		flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
+		return o.check(set)
+	})
+	return o, err
 }
 
 func (o *options) setOnly(text string) error {

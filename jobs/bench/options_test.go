@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 func TestSizes(t *testing.T) {
@@ -50,7 +51,7 @@ func TestWrongFlags(t *testing.T) {
 		"-plot a.png -json a.png":          "both",
 	} {
 		_, err := parse(strings.Fields(args))
-		var usage *usageError
+		var usage *program.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line of wrong use that says %q", args, err, says)
 		}

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // formats are the ends of names of files that can be drawn to.
@@ -86,7 +88,7 @@ func curvesOf(of record, unit string) (curves []curve) {
 		if r.Unit != unit || r.Bytes == 0 {
 			continue
 		}
-		name := fmt.Sprintf("%s %s, %s", r.Operation, r.Dtype, ranks(r.Ranks))
+		name := fmt.Sprintf("%s %s, %s", r.Operation, r.Dtype, program.Ranks(r.Ranks))
 		if len(curves) == 0 || curves[len(curves)-1].name != name {
 			curves = append(curves, curve{name: name})
 		}

@@ -3,17 +3,11 @@
 package main
 
 import (
-	"os"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/program/programtest"
 )
 
-// buildTags are those of the programs under test.
-const buildTags = "mpi"
-
 func TestOpenMPIIsMeasured(t *testing.T) {
-	start := []string{"mpirun", "--oversubscribe", "-np", "3"}
-	if os.Geteuid() == 0 {
-		start = append(start, "--allow-run-as-root")
-	}
-	checkFiles(t, "mpi", 3, append(start, program("bench"))...)
+	checkFiles(t, "mpi", 3, programtest.MPIRun(3, programtest.Path(t, "bench"))...)
 }

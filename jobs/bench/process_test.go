@@ -3,79 +3,34 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image/png"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/internal/program"
+	"github.com/lockstep-go/lockstep/internal/program/programtest"
 )
 
 // The tests of this file and its neighbours run real processes. They are left
 // out under the race detector, which would not see into them.
 
-// programs is where bench and launch are.
-var programs string
-
-func TestMain(m *testing.M) {
-	for _, v := range env.Variables {
-		os.Unsetenv(v.Name) // a world around the tests is not the programs' world
-	}
-	os.Exit(withPrograms(m))
-}
-
-func withPrograms(m *testing.M) int {
-	var err error
-	if programs, err = os.MkdirTemp("", "bench"); err == nil {
-		defer os.RemoveAll(programs)
-		var output []byte
-		output, err = exec.Command("go", "build", "-buildvcs=false", "-tags", buildTags, "-o", programs, ".", "../launch").CombinedOutput()
-		os.Stderr.Write(output)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
-
-func program(name string) string { return filepath.Join(programs, name) }
-
-// command is one with a time limit, whose output is kept.
-func command(t *testing.T, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
-	cmd = exec.CommandContext(t.Context(), args[0], args[1:]...)
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, 10*time.Second
-	return cmd, stdout, stderr
-}
-
-func finished(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	cmd, out, errs := command(t, args...)
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
-}
+func TestMain(m *testing.M) { os.Exit(programtest.Main(m)) }
 
 // checkFiles runs a bench that writes both of its files, and looks into them.
 func checkFiles(t *testing.T, backend string, n int, start ...string) {
 	t.Helper()
 	dir := t.TempDir()
 	data, picture := filepath.Join(dir, "bench.json"), filepath.Join(dir, "bench.png")
-	code, stdout, stderr := finished(t, append(start, "-iterations", "3", "-sizes", "64,1KiB", "-json", data, "-plot", picture)...)
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d, standard error:\n%s", code, stderr)
+	ends := programtest.Finished(t, nil, append(start, "-iterations", "3", "-sizes", "64,1KiB", "-json", data, "-plot", picture)...)
+	if ends.Code != 0 || ends.Stderr != "" {
+		t.Fatalf("exit code %d, standard error:\n%s", ends.Code, ends.Stderr)
 	}
 	var got record
 	if text, err := os.ReadFile(data); err != nil {
@@ -96,8 +51,8 @@ func checkFiles(t *testing.T, backend string, n int, start ...string) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if lines := strings.Count(stdout, "\n1024 "); lines != 9 {
-		t.Errorf("%d rows of 1024 bytes, want 9:\n%s", lines, stdout)
+	if lines := strings.Count(ends.Stdout, "\n1024 "); lines != 9 {
+		t.Errorf("%d rows of 1024 bytes, want 9:\n%s", lines, ends.Stdout)
 	}
 	f, err := os.Open(picture)
 	if err != nil {
@@ -113,11 +68,11 @@ func checkFiles(t *testing.T, backend string, n int, start ...string) {
 }
 
 func TestRingIsMeasured(t *testing.T) {
-	checkFiles(t, "ring", 3, program("launch"), "-n", "3", "--", program("bench"))
+	checkFiles(t, "ring", 3, programtest.Launched(t, 3, programtest.Path(t, "bench"))...)
 }
 
 func TestRanksOfOneProcessAreMeasured(t *testing.T) {
-	checkFiles(t, "ring", 4, program("bench"), "-local", "4")
+	checkFiles(t, "ring", 4, programtest.Path(t, "bench"), "-local", "4")
 }
 
 func TestWrongUse(t *testing.T) {
@@ -127,25 +82,37 @@ func TestWrongUse(t *testing.T) {
 		"-local 3 -json /nowhere/a":     "-json /nowhere/a: ",
 		"-local 2 -plot /nowhere/a.png": "-plot /nowhere/a.png: ",
 	} {
-		code, stdout, stderr := finished(t, append([]string{program("bench")}, strings.Fields(args)...)...)
-		if code != codeUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "bench: ") || !strings.Contains(stderr, says) {
-			t.Errorf("%s: exit code %d, standard output %q, standard error:\n%s", args, code, stdout, stderr)
+		ends := programtest.Finished(t, nil, append([]string{programtest.Path(t, "bench")}, strings.Fields(args)...)...)
+		if ends.Code != program.CodeUsage || ends.Stdout != "" || len(ends.Lines()) != 1 || !strings.HasPrefix(ends.Stderr, "bench: ") || !strings.Contains(ends.Stderr, says) {
+			t.Errorf("%s: %+v", args, ends)
 		}
 	}
 }
 
 func TestRanksStartedDifferently(t *testing.T) {
 	const other = `[ $LOCKSTEP_RANK = 1 ] && set -- "$@" -iterations 7; exec "$0" "$@"`
-	code, stdout, stderr := finished(t, program("launch"), "-n", "3", "--", "sh", "-c", other, program("bench"), "-quiet")
-	if code != codeUsage || stdout != "" || !strings.Contains(stderr, "started differently") {
-		t.Errorf("exit code %d, standard output %q, standard error:\n%s", code, stdout, stderr)
+	ends := programtest.Finished(t, nil, programtest.Launched(t, 3, "sh", "-c", other, programtest.Path(t, "bench"), "-quiet")...)
+	if ends.Code != program.CodeUsage || ends.Stdout != "" || !strings.Contains(ends.Stderr, "started differently") {
+		t.Errorf("%+v", ends)
 	}
 }
 
 func TestFullOutputIsAFailure(t *testing.T) {
-	code, _, stderr := finished(t, "sh", "-c", `exec "$0" -local 2 -iterations 3 >/dev/full`, program("bench"))
-	if code != codeFailure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "no space left") {
-		t.Errorf("exit code %d, standard error:\n%s", code, stderr)
+	ends := programtest.Finished(t, nil, "sh", "-c", `exec "$0" -local 2 -iterations 3 >/dev/full`, programtest.Path(t, "bench"))
+	if ends.Code != program.CodeFailure || len(ends.Lines()) != 1 || !strings.Contains(ends.Stderr, "no space left") {
+		t.Errorf("%+v", ends)
+	}
+}
+
+// begun waits until a program has written something.
+func begun(t *testing.T, r *programtest.Running) {
+	t.Helper()
+	for r.Stdout.String() == "" {
+		select {
+		case <-r.Done:
+			t.Fatalf("it ends too early: %+v", r.Wait(t))
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 
@@ -157,52 +124,29 @@ func TestADeadRankIsOneLine(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	var cmds []*exec.Cmd
-	var stderrs []*bytes.Buffer
+	var ranks []*programtest.Running
 	for rank := range 3 {
-		cmd, _, stderr := command(t, program("bench"), "-only", "all_reduce", "-time", "1m")
-		cmd.Env = append(os.Environ(), fmt.Sprint(env.Rank, "=", rank), env.Size+"=3", env.Coordinator+"="+address)
-		cmds, stderrs = append(cmds, cmd), append(stderrs, stderr)
+		world := []string{fmt.Sprint(env.Rank, "=", rank), env.Size + "=3", env.Coordinator + "=" + address}
+		ranks = append(ranks, programtest.Start(t, world, programtest.Path(t, "bench"), "-only", "all_reduce", "-time", "1m"))
 	}
-	pipe, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmds[0].Stdout = write
-	for _, cmd := range cmds {
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write.Close()
-	pipe.Read(make([]byte, 1)) // the first table begins
-	cmds[1].Process.Kill()
-	cmds[1].Wait()
+	begun(t, ranks[0])
+	ranks[1].Cmd.Process.Kill()
 	for _, rank := range []int{0, 2} {
-		cmds[rank].Wait()
-		code, said := cmds[rank].ProcessState.ExitCode(), stderrs[rank].String()
-		if code != codeFailure || strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, fmt.Sprintf("bench: rank %d: ", rank)) || !strings.Contains(said, "rank 1") {
-			t.Errorf("rank %d exits with %d:\n%s", rank, code, said)
+		ends := ranks[rank].Wait(t)
+		if ends.Code != program.CodeFailure || len(ends.Lines()) != 1 || !strings.HasPrefix(ends.Stderr, fmt.Sprintf("bench: rank %d: ", rank)) || !strings.Contains(ends.Stderr, "rank 1") {
+			t.Errorf("rank %d: %+v", rank, ends)
 		}
 	}
 }
 
 func TestASignalEndsIt(t *testing.T) {
-	for _, start := range [][]string{{program("bench")}, {program("bench"), "-local", "3"}} {
-		cmd, _, stderr := command(t, append(start, "-time", "1m", "-only", "all_reduce")...)
-		cmd.Stdout = nil
-		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		stdout.Read(make([]byte, 1))
-		cmd.Process.Signal(os.Interrupt)
-		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "bench: ended by interrupt\n" {
-			t.Errorf("%v: exit code %d, standard error:\n%s", start, code, stderr)
+	for _, more := range [][]string{nil, {"-local", "3"}} {
+		command := append([]string{programtest.Path(t, "bench"), "-time", "1m", "-only", "all_reduce"}, more...)
+		r := programtest.Start(t, nil, command...)
+		begun(t, r)
+		r.Cmd.Process.Signal(os.Interrupt)
+		if ends := r.Wait(t); ends.Code != 130 || ends.Stderr != "bench: ended by interrupt\n" {
+			t.Errorf("%v: %+v", command, ends)
 		}
 	}
 }

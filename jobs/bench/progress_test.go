@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -38,20 +37,5 @@ func TestProgressCountsEveryRow(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %d rows, announced were %d", args, got, want)
 		}
-	}
-}
-
-func TestBarMakesWay(t *testing.T) {
-	var terminal bytes.Buffer
-	p := &progress{newBar(4, &terminal)}
-	p.add()
-	p.clear()
-	fmt.Fprintln(&terminal, "a row")
-	text := terminal.String()
-	if !strings.Contains(text, "bench") || !strings.Contains(text, "\ra row\n") {
-		t.Errorf("%q", text)
-	}
-	if err := p.bar.Finish(); err != nil {
-		t.Error(err)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // report is what rank 0 says and keeps; elsewhere it is silent.
@@ -19,8 +19,9 @@ type report struct {
 	world  *group.Group
 	out    io.Writer
 	silent bool
-	files  map[string]*os.File // by the name they will have
-	bar    *progress
+	json   *program.File
+	plot   *program.File
+	bar    *program.Bar
 	record record
 }
 
@@ -37,7 +38,7 @@ type record struct {
 
 func newReport(o *options, g *group.Group, out io.Writer) *report {
 	return &report{
-		o: o, world: g, out: out, silent: !g.IsLeader(), files: map[string]*os.File{}, bar: newProgress(o, g, os.Stderr),
+		o: o, world: g, out: out, silent: !g.IsLeader(), bar: o.bar(g),
 		record: record{
 			Backend: g.Backend(), Origin: g.Origin(), Ranks: g.Size(),
 			Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(),
@@ -46,55 +47,28 @@ func newReport(o *options, g *group.Group, out io.Writer) *report {
 }
 
 // open makes sure, before anything is measured, that the files can be written.
-func (r *report) open() error {
-	for flag, name := range map[string]string{"-json": r.o.json, "-plot": r.o.plot} {
-		if r.silent || name == "" {
-			continue
-		}
-		f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-		if err != nil {
-			r.abandon()
-			return &usageError{fmt.Errorf("%s %s: %w", flag, name, err)}
-		}
-		r.files[name] = f
+func (r *report) open() (err error) {
+	if r.silent {
+		return nil
 	}
-	return nil
+	if r.json, err = program.NewFile("-json", r.o.json); err == nil {
+		r.plot, err = program.NewFile("-plot", r.o.plot)
+	}
+	return err
 }
 
 // abandon removes files that were not finished.
 func (r *report) abandon() {
-	r.bar.clear()
-	for name, f := range r.files {
-		f.Close()
-		os.Remove(f.Name())
-		delete(r.files, name)
-	}
+	r.bar.Clear()
+	r.json.Abandon()
+	r.plot.Abandon()
 }
 
-// finish writes the files. Each appears under its name only once it is whole.
+// finish writes the files.
 func (r *report) finish() error {
-	if r.silent {
-		return nil
-	}
-	return errors.Join(r.keep(r.o.json, r.writeJSON), r.keep(r.o.plot, func(w io.Writer) error {
+	return errors.Join(r.json.Write(r.writeJSON), r.plot.Write(func(w io.Writer) error {
 		return drawn(w, filepath.Ext(r.o.plot)[1:], r.record)
 	}))
-}
-
-func (r *report) keep(name string, write func(w io.Writer) error) error {
-	f := r.files[name]
-	if f == nil {
-		return nil
-	}
-	err := errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	delete(r.files, name)
-	return nil
 }
 
 func (r *report) writeJSON(w io.Writer) error {
@@ -108,7 +82,7 @@ func (r *report) note(format string, args ...any) error {
 	if r.silent {
 		return nil
 	}
-	r.bar.clear()
+	r.bar.Clear()
 	_, err := fmt.Fprintf(r.out, "# "+format+"\n", args...)
 	return err
 }
@@ -118,7 +92,7 @@ func (r *report) title(op operation, t dtype.Type, g *group.Group) error {
 	if r.silent {
 		return nil
 	}
-	r.bar.clear()
+	r.bar.Clear()
 	elements := ""
 	if !op.empty() {
 		elements = fmt.Sprintf("# Datatype: %v.\n", t)
@@ -127,7 +101,7 @@ func (r *report) title(op operation, t dtype.Type, g *group.Group) error {
 	if op.kind == bandwidth {
 		of, unit = "Bandwidth", "(MB/s)"
 	}
-	_, err := fmt.Fprintf(r.out, "\n# lockstep %s Test, %s on %s\n%s%-12s%22s", op.title, ranks(g.Size()), r.record.Backend, elements, "# Size", "Avg "+of+unit)
+	_, err := fmt.Fprintf(r.out, "\n# lockstep %s Test, %s on %s\n%s%-12s%22s", op.title, program.Ranks(g.Size()), r.record.Backend, elements, "# Size", "Avg "+of+unit)
 	for _, column := range []string{"Min", "P50", "P95", "P99", "Max"} {
 		if err == nil {
 			_, err = fmt.Fprintf(r.out, "%16s", column+unit)
@@ -145,8 +119,8 @@ func (r *report) row(row result) error {
 		return nil
 	}
 	r.record.Results = append(r.record.Results, row)
-	r.bar.clear()
-	defer r.bar.add()
+	r.bar.Clear()
+	defer r.bar.Add()
 	_, err := fmt.Fprintf(r.out, "%-12d%22.2f", row.Bytes, row.Mean)
 	for _, x := range []float64{row.Min, row.P50, row.P95, row.P99, row.Max} {
 		if err == nil {
@@ -157,11 +131,4 @@ func (r *report) row(row result) error {
 		_, err = fmt.Fprintf(r.out, "%12d\n", row.Iterations)
 	}
 	return err
-}
-
-func ranks(n int) string {
-	if n == 1 {
-		return "1 rank"
-	}
-	return fmt.Sprintf("%d ranks", n)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // settingsBytes is room for the longest settings.
@@ -34,7 +35,7 @@ func agree(ctx context.Context, o options, t *task, g *group.Group) error {
 	first := settingsOf(all, 0)
 	for r := range g.Size() {
 		if other := settingsOf(all, r); other != first {
-			return &usageError{fmt.Errorf("ranks were started differently: rank 0 with %q, rank %d with %q", first, r, other)}
+			return program.WrongUse(fmt.Errorf("ranks were started differently: rank 0 with %q, rank %d with %q", first, r, other))
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
@@ -70,7 +71,7 @@ func TestALostRankIsNoWrongUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := agree(t.Context(), options{}, &task{}, g)
-	var usage *usageError
+	var usage *program.UsageError
 	if err == nil || errors.As(err, &usage) {
 		t.Errorf("error is %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/program/programtest"
 )
 
 // How long and wide the training is that all worlds do alike.
@@ -21,12 +23,12 @@ const (
 // losses runs a training on one process and returns the loss of every step.
 func losses(t *testing.T, args ...string) []float64 {
 	t.Helper()
-	ends := finished(t, nil, append([]string{program(t, "train"), "-json"}, args...)...)
-	if ends.code != 0 {
-		t.Fatalf("exit code %d, standard error:\n%s", ends.code, ends.stderr)
+	ends := programtest.Finished(t, nil, append([]string{programtest.Path(t, "train"), "-json"}, args...)...)
+	if ends.Code != 0 {
+		t.Fatalf("exit code %d, standard error:\n%s", ends.Code, ends.Stderr)
 	}
 	var all []float64
-	for line := range strings.Lines(ends.stdout) {
+	for line := range strings.Lines(ends.Stdout) {
 		var p progress
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			t.Fatalf("line %q: %v", line, err)

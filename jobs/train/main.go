@@ -18,43 +18,21 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"log/slog"
-	"net"
 	"os"
 
 	"github.com/lockstep-go/lockstep/group"
 	_ "github.com/lockstep-go/lockstep/group/all"
-	"github.com/lockstep-go/lockstep/internal/env"
-)
-
-const (
-	codeFailure = 1
-	codeUsage   = 2
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
-	s := newSignals()
+	s := &signals{}
 	ctx, stop := s.context()
 	defer stop()
-	err := train(ctx, args, s)
-	var usage *usageError
-	var sig *signalError
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.As(context.Cause(ctx), &sig), errors.As(err, &sig):
-		fmt.Fprintln(os.Stderr, "train: ended by", sig)
-		return 128 + int(sig.signal)
-	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "train:", err)
-		return codeUsage
-	}
-	fmt.Fprintln(os.Stderr, "train:", err)
-	return codeFailure
+	return program.End(ctx, os.Stderr, "train", train(ctx, args, s))
 }
 
 // train does everything between the flags and the exit code.
@@ -63,16 +41,16 @@ func train(ctx context.Context, args []string, s *signals) error {
 	if err != nil {
 		return err
 	}
-	if err := useEnvironment(); err != nil {
-		return &usageError{err}
+	if err := program.UseEnvironment(); err != nil {
+		return err
 	}
 	t, err := o.task()
 	if err != nil {
-		return &usageError{err}
+		return program.WrongUse(err)
 	}
-	g, err := group.Init(ctx, group.Config{Backend: o.backend})
+	g, err := program.Init(ctx, o.backend)
 	if err != nil {
-		return initError(err)
+		return err
 	}
 	l, err := o.arrange(ctx, t, g)
 	if err != nil {
@@ -84,7 +62,7 @@ func train(ctx context.Context, args []string, s *signals) error {
 		r.asked = s.save()
 	}
 	err = fit(ctx, o, t, l, r)
-	if sig := (*signalError)(nil); errors.As(err, &sig) {
+	if sig := (*program.SignalError)(nil); errors.As(err, &sig) {
 		return errors.Join(err, l.close(), g.Close()) // all ranks have ended together
 	}
 	if err != nil {
@@ -115,33 +93,3 @@ func (o options) arrange(ctx context.Context, t *task, g *group.Group) (*layout,
 	}
 	return l, nil
 }
-
-// useEnvironment sets how much is logged, and finds mistakes that would show only
-// once the ranks compute.
-func useEnvironment() error {
-	level, err := env.LookupLog()
-	if err != nil {
-		return err
-	}
-	slog.SetLogLoggerLevel(level)
-	_, err = env.LookupKernel()
-	return err
-}
-
-// initError tells a wrong environment, which is wrong use, from a world that did
-// not come together.
-func initError(err error) error {
-	var peer *group.PeerError
-	var broken *group.BrokenError
-	var network *net.OpError
-	if errors.As(err, &peer) || errors.As(err, &broken) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return &usageError{err}
-}
-
-// usageError is a mistake of whoever started the program.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }

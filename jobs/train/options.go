@@ -4,8 +4,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"os"
+
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // options is what the flags say.
@@ -28,7 +28,6 @@ type options struct {
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("train", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	flags.StringVar(&o.model, "model", "gpt", "`name` of the model: gpt, a character-level transformer, or mlp, a classifier of images")
 	flags.StringVar(&o.data, "data", "", "`file` to learn: UTF-8 text for gpt, MNIST images (IDX) for mlp; default: data in the program")
 	flags.IntVar(&o.steps, "steps", 500, "number of optimizer steps")
@@ -41,23 +40,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.checkpoint, "checkpoint", "", "`folder` for the checkpoint, written at the end, on SIGUSR1 and on SIGTERM, which then ends the training")
 	flags.IntVar(&o.saveEvery, "save-every", 0, "`steps` from one checkpoint to the next; 0: only the others")
 	flags.BoolVar(&o.resume, "resume", false, "go on from the checkpoint in the folder, on any number of ranks; from the beginning if there is none yet")
-	err := flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		flags.SetOutput(os.Stdout)
-		fmt.Println("train fits a model on one process or on many:")
-		flags.PrintDefaults()
-		return o, err
-	}
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if err == nil {
-		err = o.check()
-	}
-	if err != nil {
-		return o, &usageError{err}
-	}
-	return o, nil
+	err := program.Parse(flags, "train fits a model on one process or on many:", args, func() error { return o.check() })
+	return o, err
 }
 
 // The most steps and examples a step: their product is a position that an int
@@ -95,14 +79,14 @@ func (o options) check() error {
 // examples as the others.
 func (o options) checkRanks(n int) error {
 	if n%o.tensor != 0 {
-		return &usageError{fmt.Errorf("-tp is %d, which does not divide %s evenly", o.tensor, ranks(n))}
+		return program.WrongUse(fmt.Errorf("-tp is %d, which does not divide %s evenly", o.tensor, program.Ranks(n)))
 	}
 	if groups := n / o.tensor; o.batch%groups != 0 {
-		who := ranks(n)
+		who := program.Ranks(n)
 		if o.tensor > 1 {
-			who = fmt.Sprintf("%d groups of %s", groups, ranks(o.tensor))
+			who = fmt.Sprintf("%d groups of %s", groups, program.Ranks(o.tensor))
 		}
-		return &usageError{fmt.Errorf("-batch is %d, which %s do not divide evenly", o.batch, who)}
+		return program.WrongUse(fmt.Errorf("-batch is %d, which %s do not divide evenly", o.batch, who))
 	}
 	return nil
 }

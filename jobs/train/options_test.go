@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 func TestDefaultOptions(t *testing.T) {
@@ -35,7 +37,7 @@ func TestOptionsFromFlags(t *testing.T) {
 // wrongUse checks that err is a usage error of one line that says what is wanted.
 func wrongUse(t *testing.T, err error, says string) {
 	t.Helper()
-	var usage *usageError
+	var usage *program.UsageError
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v is no usage error", err)
 	}
@@ -121,7 +123,7 @@ func TestWrongData(t *testing.T) {
 		"text as images":            {"mlp", write("text-images", []byte("hello")), "images"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wrongUse(t, train(t.Context(), []string{"-model", c.model, "-data", c.path}, newSignals()), c.says)
+			wrongUse(t, train(t.Context(), []string{"-model", c.model, "-data", c.path}, &signals{}), c.says)
 		})
 	}
 }

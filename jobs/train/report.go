@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // lines is about how many progress lines a run prints where there is no
@@ -59,19 +60,12 @@ func newReport(out *os.File, o options, t *task, g *group.Group) *report {
 	return r
 }
 
-func ranks(n int) string {
-	if n == 1 {
-		return "1 rank"
-	}
-	return fmt.Sprintf("%d ranks", n)
-}
-
 // crew says how many ranks there are and what they share.
 func (o options) crew(n int) string {
 	if o.tensor <= 1 {
-		return ranks(n)
+		return program.Ranks(n)
 	}
-	return fmt.Sprintf("%s, each model divided over %d", ranks(n), o.tensor)
+	return fmt.Sprintf("%s, each model divided over %d", program.Ranks(n), o.tensor)
 }
 
 func why(g *group.Group) string { return fmt.Sprintf("backend %s: %s", g.Backend(), g.Origin()) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/array/tree"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 	"github.com/lockstep-go/lockstep/nn"
 	"github.com/lockstep-go/lockstep/nn/checkpoint"
 )
@@ -44,7 +45,7 @@ func (t *trainer) saveWhenDue(ctx context.Context, done int) error {
 		}
 	}
 	if want[0] == uint8(saveAndEnd) && done < t.steps {
-		return &signalError{syscall.SIGTERM}
+		return &program.SignalError{Signal: syscall.SIGTERM}
 	}
 	return nil
 }

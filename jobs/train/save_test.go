@@ -13,18 +13,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-go/lockstep/internal/program"
+	"github.com/lockstep-go/lockstep/internal/program/programtest"
 	"github.com/lockstep-go/lockstep/nn/checkpoint"
 )
 
 // lossesOf runs a training to its end and returns the loss after each step.
 func lossesOf(t *testing.T, command ...string) map[int]float64 {
 	t.Helper()
-	ends := finished(t, nil, command...)
-	if ends.code != 0 {
-		t.Fatalf("%q: exit code %d, standard error:\n%s", command, ends.code, ends.stderr)
+	ends := programtest.Finished(t, nil, command...)
+	if ends.Code != 0 {
+		t.Fatalf("%q: exit code %d, standard error:\n%s", command, ends.Code, ends.Stderr)
 	}
 	all := map[int]float64{}
-	for line := range strings.Lines(ends.stdout) {
+	for line := range strings.Lines(ends.Stdout) {
 		var p progress
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			t.Fatalf("line %q: %v", line, err)
@@ -40,16 +42,16 @@ func lossesOf(t *testing.T, command ...string) map[int]float64 {
 func TestATrainingGoesOnOnOtherRanks(t *testing.T) {
 	const first, last = 5, 55
 	flags := strings.Fields("-json -batch 4 -seed 3 -steps")
-	train := append([]string{program(t, "train")}, flags...)
+	train := append([]string{programtest.Path(t, "train")}, flags...)
 	want := lossesOf(t, append(train[:len(train):len(train)], strconv.Itoa(last))...)
 	for name, c := range map[string]struct{ before, after []string }{
 		"2 ranks, then 1": {
-			launched(t, 2, append(train[:len(train):len(train)], strconv.Itoa(first), "-tp", "2")...),
+			programtest.Launched(t, 2, append(train[:len(train):len(train)], strconv.Itoa(first), "-tp", "2")...),
 			append(train[:len(train):len(train)], strconv.Itoa(last)),
 		},
 		"1 rank, then 4": {
 			append(train[:len(train):len(train)], strconv.Itoa(first)),
-			launched(t, 4, append(train[:len(train):len(train)], strconv.Itoa(last), "-tp", "2")...),
+			programtest.Launched(t, 4, append(train[:len(train):len(train)], strconv.Itoa(last), "-tp", "2")...),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,10 +78,10 @@ func TestASignalSavesOnAllRanks(t *testing.T) {
 	(sleep 1; until [ -e "$FILE" ]; do kill -USR1 $$ || exit; sleep 0.1; done; kill -TERM $$) &
 fi
 exec "$0" "$@"`
-	command := launched(t, 2, "sh", "-c", signalled, program(t, "train"), "-model", "mlp", "-steps", "100000000", "-checkpoint", dir)
-	ends := finished(t, []string{"FILE=" + file}, command...)
-	if ends.code != 128+15 || !strings.Contains(ends.stderr, "ended by terminated") {
-		t.Errorf("exit code %d, standard error:\n%s", ends.code, ends.stderr)
+	command := programtest.Launched(t, 2, "sh", "-c", signalled, programtest.Path(t, "train"), "-model", "mlp", "-steps", "100000000", "-checkpoint", dir)
+	ends := programtest.Finished(t, []string{"FILE=" + file}, command...)
+	if ends.Code != 128+15 || !strings.Contains(ends.Stderr, "ended by terminated") {
+		t.Errorf("exit code %d, standard error:\n%s", ends.Code, ends.Stderr)
 	}
 	_, meta, err := checkpoint.ReadFile(file)
 	if step, _ := strconv.Atoi(meta["step"]); err != nil || step < 1 {
@@ -93,7 +95,7 @@ func TestAKilledTrainingLeavesAWholeCheckpoint(t *testing.T) {
 	file := options{checkpoint: dir}.file()
 	before := 0
 	for round := range 6 {
-		r := start(t, nil, []string{program(t, "train"), "-model", "mlp", "-steps", "100000000", "-save-every", "1", "-checkpoint", dir, "-resume"})
+		r := programtest.Start(t, nil, programtest.Path(t, "train"), "-model", "mlp", "-steps", "100000000", "-save-every", "1", "-checkpoint", dir, "-resume")
 		for range 600 {
 			if _, meta, err := checkpoint.ReadFile(file); err == nil && meta["step"] != strconv.Itoa(before) {
 				break
@@ -103,8 +105,8 @@ func TestAKilledTrainingLeavesAWholeCheckpoint(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		time.Sleep(time.Duration(round*7) * time.Millisecond)
-		r.cmd.Process.Kill()
-		r.wait(t)
+		r.Cmd.Process.Kill()
+		r.Wait(t)
 		_, meta, err := checkpoint.ReadFile(file)
 		step, _ := strconv.Atoi(meta["step"])
 		if err != nil || step <= before {
@@ -116,22 +118,22 @@ func TestAKilledTrainingLeavesAWholeCheckpoint(t *testing.T) {
 
 func TestACheckpointOfAnotherTraining(t *testing.T) {
 	dir := t.TempDir()
-	lossesOf(t, program(t, "train"), "-json", "-model", "mlp", "-steps", "2", "-checkpoint", dir)
+	lossesOf(t, programtest.Path(t, "train"), "-json", "-model", "mlp", "-steps", "2", "-checkpoint", dir)
 	for args, says := range map[string]string{
 		"-model mlp -steps 3 -seed 1": `its seed is "0", not "1"`,
 		"-steps 3":                    "of another training",
 		"-model mlp -steps 2":         `after step "2"; -steps is 2`,
 	} {
-		ends := finished(t, nil, append([]string{program(t, "train"), "-checkpoint", dir, "-resume"}, strings.Fields(args)...)...)
-		if ends.code != codeFailure || len(ends.lines()) != 1 || !strings.Contains(ends.stderr, says) {
-			t.Errorf("%s: exit code %d, %q lacks %q", args, ends.code, ends.stderr, says)
+		ends := programtest.Finished(t, nil, append([]string{programtest.Path(t, "train"), "-checkpoint", dir, "-resume"}, strings.Fields(args)...)...)
+		if ends.Code != program.CodeFailure || len(ends.Lines()) != 1 || !strings.Contains(ends.Stderr, says) {
+			t.Errorf("%s: exit code %d, %q lacks %q", args, ends.Code, ends.Stderr, says)
 		}
 	}
 	if err := os.WriteFile(options{checkpoint: dir}.file(), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ends := finished(t, nil, program(t, "train"), "-model", "mlp", "-checkpoint", dir, "-resume")
-	if ends.code != codeFailure || !strings.Contains(ends.stderr, "no safetensors file") {
-		t.Errorf("exit code %d, %q", ends.code, ends.stderr)
+	ends := programtest.Finished(t, nil, programtest.Path(t, "train"), "-model", "mlp", "-checkpoint", dir, "-resume")
+	if ends.Code != program.CodeFailure || !strings.Contains(ends.Stderr, "no safetensors file") {
+		t.Errorf("exit code %d, %q", ends.Code, ends.Stderr)
 	}
 }

@@ -3,15 +3,11 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/lockstep-go/lockstep/internal/program"
 )
-
-// signalError is what a signal ended.
-type signalError struct{ signal syscall.Signal }
-
-func (e *signalError) Error() string { return e.signal.String() }
 
 // request is what signals ask of a training that has a checkpoint. That of the ranks'
 // which is greatest counts.
@@ -23,41 +19,17 @@ const (
 	saveAndEnd
 )
 
-// signals hears SIGINT, SIGTERM and SIGUSR1, which alone never ends a training: a scheduler may
-// send it before the first step.
+// signals keeps what SIGTERM and SIGUSR1 ask for. SIGUSR1 alone never ends a training: a
+// scheduler may send it before the first step.
 type signals struct {
-	heard  chan os.Signal
 	saving atomic.Bool
 	wanted atomic.Uint32 // a request
 }
 
-func newSignals() *signals {
-	s := &signals{heard: make(chan os.Signal, 4)}
-	signal.Notify(s.heard, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
-	return s
-}
-
 // context returns one that SIGINT ends, and SIGTERM when nothing is to be saved or it comes a
-// second time. One more signal ends the process.
+// second time.
 func (s *signals) context() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case heard := <-s.heard:
-				if s.note(heard) {
-					continue
-				}
-				signal.Stop(s.heard) // the next one ends what does not look at the context
-				cancel(&signalError{heard.(syscall.Signal)})
-				return
-			case <-done:
-				return
-			}
-		}
-	}()
-	return ctx, func() { signal.Stop(s.heard); close(done); cancel(nil) }
+	return program.UntilSignal(s.note, syscall.SIGUSR1)
 }
 
 // note keeps a request to save, and reports whether the signal was one.

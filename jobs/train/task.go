@@ -7,6 +7,7 @@ import (
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/tree"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 	"github.com/lockstep-go/lockstep/nn"
 )
 
@@ -42,7 +43,7 @@ func (t *task) divide(g *group.Group) error {
 	}
 	part, err := t.shard(g)
 	if err != nil {
-		return &usageError{fmt.Errorf("-tp is %d, which the model does not divide into: %w", g.Size(), err)}
+		return program.WrongUse(fmt.Errorf("-tp is %d, which the model does not divide into: %w", g.Size(), err))
 	}
 	t.model = part
 	return nil

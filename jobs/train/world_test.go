@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockstep-go/lockstep/internal/program/programtest"
 )
 
 // learn runs a short training and returns its last JSON object.
@@ -23,11 +25,11 @@ func learn(t *testing.T, command ...string) outcome {
 // trainJSON runs a training to its good end and returns its last JSON object.
 func trainJSON(t *testing.T, command ...string) (end outcome) {
 	t.Helper()
-	ends := finished(t, nil, append(command, "-json")...)
-	if ends.code != 0 || ends.stderr != "" {
-		t.Fatalf("%v: exit code %d, standard error:\n%s", command, ends.code, ends.stderr)
+	ends := programtest.Finished(t, nil, append(command, "-json")...)
+	if ends.Code != 0 || ends.Stderr != "" {
+		t.Fatalf("%v: exit code %d, standard error:\n%s", command, ends.Code, ends.Stderr)
 	}
-	lines := strings.Split(strings.TrimSpace(ends.stdout), "\n")
+	lines := strings.Split(strings.TrimSpace(ends.Stdout), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil || !end.Done {
 		t.Fatalf("%v: the last line is %q: %v", command, lines[len(lines)-1], err)
 	}
@@ -56,20 +58,20 @@ func (o outcome) check(t *testing.T, one outcome, backend string, n, tensor int)
 }
 
 func TestRingRanksLearnAsOneProcess(t *testing.T) {
-	one := learn(t, program(t, "train"))
+	one := learn(t, programtest.Path(t, "train"))
 	one.check(t, one, "single", 1, 1)
 	for _, n := range []int{2, 4} {
 		t.Run(fmt.Sprint(n, " ranks"), func(t *testing.T) {
-			learn(t, launched(t, n, program(t, "train"))...).check(t, one, "ring", n, 1)
+			learn(t, programtest.Launched(t, n, programtest.Path(t, "train"))...).check(t, one, "ring", n, 1)
 		})
 	}
 }
 
 func TestRingRanksThatShareModelsLearnAsOneProcess(t *testing.T) {
-	one := learn(t, program(t, "train"))
+	one := learn(t, programtest.Path(t, "train"))
 	for _, c := range []struct{ ranks, tensor int }{{2, 2}, {4, 2}, {4, 4}} {
 		t.Run(fmt.Sprintf("%d ranks, %d for each model", c.ranks, c.tensor), func(t *testing.T) {
-			end := learn(t, launched(t, c.ranks, program(t, "train"), "-tp", fmt.Sprint(c.tensor))...)
+			end := learn(t, programtest.Launched(t, c.ranks, programtest.Path(t, "train"), "-tp", fmt.Sprint(c.tensor))...)
 			end.check(t, one, "ring", c.ranks, c.tensor)
 			if want := int64(learnSteps) * collectivesOf("gpt", c.ranks/c.tensor); end.Collectives != want || end.BytesReduced == 0 {
 				t.Errorf("%d collectives of %d bytes, want %d", end.Collectives, end.BytesReduced, want)
@@ -81,24 +83,24 @@ func TestRingRanksThatShareModelsLearnAsOneProcess(t *testing.T) {
 // watched is a training without end whose ranks first tell their process ids.
 func watched(t *testing.T) []string {
 	const say = `echo "rank ${LOCKSTEP_RANK:-$OMPI_COMM_WORLD_RANK} is process $$" >&2; exec "$0" "$@"`
-	return []string{"sh", "-c", say, program(t, "train"), "-steps", "1000000000", "-batch", "12", "-json"}
+	return []string{"sh", "-c", say, programtest.Path(t, "train"), "-steps", "1000000000", "-batch", "12", "-json"}
 }
 
 var processOf = regexp.MustCompile(`rank (\d+) is process (\d+)`)
 
 // killRank kills one rank of a watched training once all have taken a step
 // together, and waits for the job's end.
-func killRank(t *testing.T, r *running, rank int) (ended, map[int]int) {
+func killRank(t *testing.T, r *programtest.Running, rank int) (programtest.Ended, map[int]int) {
 	t.Helper()
-	for !strings.Contains(r.stdout.String(), `"step":1,`) {
+	for !strings.Contains(r.Stdout.String(), `"step":1,`) {
 		select {
-		case <-r.done:
-			t.Fatalf("the job ends too early: %v\n%s", r.err, r.stderr.String())
+		case <-r.Done:
+			t.Fatalf("the job ends too early: %+v", r.Wait(t))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 	pids := map[int]int{}
-	for _, match := range processOf.FindAllStringSubmatch(r.stderr.String(), -1) {
+	for _, match := range processOf.FindAllStringSubmatch(r.Stderr.String(), -1) {
 		n, _ := strconv.Atoi(match[1])
 		pids[n], _ = strconv.Atoi(match[2])
 	}
@@ -106,11 +108,11 @@ func killRank(t *testing.T, r *running, rank int) (ended, map[int]int) {
 		t.Fatalf("rank %d of %v: %v", rank, pids, err)
 	}
 	select {
-	case <-r.done:
+	case <-r.Done:
 	case <-time.After(10 * time.Second):
-		t.Fatalf("the job goes on 10 s after a rank was killed\n%s", r.stderr.String())
+		t.Fatalf("the job goes on 10 s after a rank was killed\n%s", r.Stderr.String())
 	}
-	return r.wait(t), pids
+	return r.Wait(t), pids
 }
 
 // gone checks that no process is left. One that has ended and is not yet waited
@@ -128,9 +130,9 @@ func gone(t *testing.T, pids map[int]int) {
 }
 
 func TestRingJobEndsWithADeadRank(t *testing.T) {
-	ends, pids := killRank(t, start(t, nil, launched(t, 3, watched(t)...)), 1)
-	if ends.code != 137 || !strings.Contains(ends.stderr, "launch: rank 1 ") {
-		t.Errorf("launch exits with %d, want 137 and rank 1 named; standard error:\n%s", ends.code, ends.stderr)
+	ends, pids := killRank(t, programtest.Start(t, nil, programtest.Launched(t, 3, watched(t)...)...), 1)
+	if ends.Code != 137 || !strings.Contains(ends.Stderr, "launch: rank 1 ") {
+		t.Errorf("launch exits with %d, want 137 and rank 1 named; standard error:\n%s", ends.Code, ends.Stderr)
 	}
 	if len(pids) != 3 {
 		t.Errorf("processes %v, want 3", pids)
@@ -141,29 +143,29 @@ func TestRingJobEndsWithADeadRank(t *testing.T) {
 // exitingRank is a training of which rank 1 exits with 3 instead.
 func exitingRank(t *testing.T) []string {
 	const leave = `test "${LOCKSTEP_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 || exit 3; exec "$0" "$@"`
-	return []string{"sh", "-c", leave, program(t, "train")}
+	return []string{"sh", "-c", leave, programtest.Path(t, "train")}
 }
 
 func TestRingCodeOfOneRankIsTheJobs(t *testing.T) {
-	ends := finished(t, nil, launched(t, 3, exitingRank(t)...)...)
-	if ends.code != 3 || !strings.Contains(ends.stderr, "launch: rank 1 ") {
-		t.Errorf("launch exits with %d, want 3 and rank 1 named; standard error:\n%s", ends.code, ends.stderr)
+	ends := programtest.Finished(t, nil, programtest.Launched(t, 3, exitingRank(t)...)...)
+	if ends.Code != 3 || !strings.Contains(ends.Stderr, "launch: rank 1 ") {
+		t.Errorf("launch exits with %d, want 3 and rank 1 named; standard error:\n%s", ends.Code, ends.Stderr)
 	}
 }
 
 func TestSignalEndsATraining(t *testing.T) {
-	r := start(t, nil, []string{program(t, "train"), "-steps", "1000000000", "-json"})
-	for !strings.Contains(r.stdout.String(), `"step":1,`) {
+	r := programtest.Start(t, nil, programtest.Path(t, "train"), "-steps", "1000000000", "-json")
+	for !strings.Contains(r.Stdout.String(), `"step":1,`) {
 		time.Sleep(20 * time.Millisecond)
 	}
-	r.cmd.Process.Signal(syscall.SIGTERM)
-	if ends := r.wait(t); ends.code != 143 || ends.stderr != "train: ended by terminated\n" {
-		t.Errorf("exit code %d, want 143; standard error:\n%s", ends.code, ends.stderr)
+	r.Cmd.Process.Signal(syscall.SIGTERM)
+	if ends := r.Wait(t); ends.Code != 143 || ends.Stderr != "train: ended by terminated\n" {
+		t.Errorf("exit code %d, want 143; standard error:\n%s", ends.Code, ends.Stderr)
 	}
 }
 
 func TestClassifierReadsMNISTFiles(t *testing.T) {
-	end := trainJSON(t, launched(t, 2, program(t, "train"), "-model", "mlp", "-data", writeStripes(t, 200), "-steps", "60", "-batch", "20")...)
+	end := trainJSON(t, programtest.Launched(t, 2, programtest.Path(t, "train"), "-model", "mlp", "-data", writeStripes(t, 200), "-steps", "60", "-batch", "20")...)
 	if end.Sample != "20 of 20 images held back are read rightly" {
 		t.Errorf("sample is %q", end.Sample)
 	}

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockstep-go/lockstep/internal/program"
+	"github.com/lockstep-go/lockstep/internal/program/programtest"
 )
 
 func TestWrongUse(t *testing.T) {
@@ -44,16 +47,16 @@ func TestWrongUse(t *testing.T) {
 		"host file is missing":    {[]string{"LOCKSTEP_RANK=0", "LOCKSTEP_HOSTFILE=" + nowhere}, "", []string{nowhere, "no such file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ends := finished(t, c.variables, append([]string{program(t, "train")}, strings.Fields(c.args)...)...)
-			if ends.code != codeUsage || ends.stdout != "" {
-				t.Errorf("exit code %d, want %d; standard output %q", ends.code, codeUsage, ends.stdout)
+			ends := programtest.Finished(t, c.variables, append([]string{programtest.Path(t, "train")}, strings.Fields(c.args)...)...)
+			if ends.Code != program.CodeUsage || ends.Stdout != "" {
+				t.Errorf("exit code %d, want %d; standard output %q", ends.Code, program.CodeUsage, ends.Stdout)
 			}
-			if lines := ends.lines(); len(lines) != 1 || !strings.HasPrefix(lines[0], "train: ") {
-				t.Errorf("want one line of train's on standard error:\n%s", ends.stderr)
+			if lines := ends.Lines(); len(lines) != 1 || !strings.HasPrefix(lines[0], "train: ") {
+				t.Errorf("want one line of train's on standard error:\n%s", ends.Stderr)
 			}
 			for _, says := range c.says {
-				if !strings.Contains(ends.stderr, says) {
-					t.Errorf("%q lacks %q", ends.stderr, says)
+				if !strings.Contains(ends.Stderr, says) {
+					t.Errorf("%q lacks %q", ends.Stderr, says)
 				}
 			}
 		})
@@ -62,10 +65,10 @@ func TestWrongUse(t *testing.T) {
 
 func TestFullOutputIsAFailure(t *testing.T) {
 	for _, flags := range []string{"-model mlp -steps 1", "-model mlp -steps 1 -json"} {
-		command := append([]string{"sh", "-c", `exec "$0" "$@" >/dev/full`, program(t, "train")}, strings.Fields(flags)...)
-		ends := finished(t, nil, command...)
-		if ends.code != codeFailure || len(ends.lines()) != 1 || !strings.Contains(ends.stderr, "no space left") {
-			t.Errorf("%s: exit code %d; standard error:\n%s", flags, ends.code, ends.stderr)
+		command := append([]string{"sh", "-c", `exec "$0" "$@" >/dev/full`, programtest.Path(t, "train")}, strings.Fields(flags)...)
+		ends := programtest.Finished(t, nil, command...)
+		if ends.Code != program.CodeFailure || len(ends.Lines()) != 1 || !strings.Contains(ends.Stderr, "no space left") {
+			t.Errorf("%s: exit code %d; standard error:\n%s", flags, ends.Code, ends.Stderr)
 		}
 	}
 }
@@ -73,10 +76,10 @@ func TestFullOutputIsAFailure(t *testing.T) {
 // The others must not start a step with it.
 func TestARankStartedWithAnotherBatch(t *testing.T) {
 	const other = `[ $LOCKSTEP_RANK = 1 ] && set -- "$@" -batch 6; exec "$0" "$@"`
-	command := launched(t, 3, "sh", "-c", other, program(t, "train"), "-steps", "1000000", "-batch", "12", "-json")
-	ends := finished(t, nil, command...)
-	if ends.code != codeUsage || ends.stdout != "" || !strings.Contains(ends.stderr, "started differently") {
-		t.Errorf("exit code %d, want %d; standard output %q, standard error:\n%s", ends.code, codeUsage, ends.stdout, ends.stderr)
+	command := programtest.Launched(t, 3, "sh", "-c", other, programtest.Path(t, "train"), "-steps", "1000000", "-batch", "12", "-json")
+	ends := programtest.Finished(t, nil, command...)
+	if ends.Code != program.CodeUsage || ends.Stdout != "" || !strings.Contains(ends.Stderr, "started differently") {
+		t.Errorf("exit code %d, want %d; standard output %q, standard error:\n%s", ends.Code, program.CodeUsage, ends.Stdout, ends.Stderr)
 	}
 }
 
@@ -87,17 +90,17 @@ func TestASecondSignalEndsATrainingThatIsStuck(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, nil, []string{program(t, "train"), "-data", pipe})
+	r := programtest.Start(t, nil, programtest.Path(t, "train"), "-data", pipe)
 	for range 600 {
-		if r.cmd.Process.Signal(syscall.SIGTERM) != nil {
+		if r.Cmd.Process.Signal(syscall.SIGTERM) != nil {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	r.cmd.Process.Kill()
-	ends := r.wait(t)
-	if status := r.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
-		t.Errorf("ended by %v; standard error:\n%s", status.Signal(), ends.stderr)
+	r.Cmd.Process.Kill()
+	ends := r.Wait(t)
+	if status := r.Cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+		t.Errorf("ended by %v; standard error:\n%s", status.Signal(), ends.Stderr)
 	}
 }
 
@@ -113,12 +116,12 @@ func TestRanksThatDoNotDivide(t *testing.T) {
 		"-tp 1000000000000000000x": "invalid value \"1000000000000000000x\" for flag -tp: parse error",
 	} {
 		t.Run(args, func(t *testing.T) {
-			ends := finished(t, nil, launched(t, 3, append([]string{program(t, "train")}, strings.Fields(args)...)...)...)
-			if ends.code != codeUsage || ends.stdout != "" {
-				t.Errorf("exit code %d, want %d; standard output %q", ends.code, codeUsage, ends.stdout)
+			ends := programtest.Finished(t, nil, programtest.Launched(t, 3, append([]string{programtest.Path(t, "train")}, strings.Fields(args)...)...)...)
+			if ends.Code != program.CodeUsage || ends.Stdout != "" {
+				t.Errorf("exit code %d, want %d; standard output %q", ends.Code, program.CodeUsage, ends.Stdout)
 			}
 			said := 0
-			for _, line := range ends.lines() {
+			for _, line := range ends.Lines() {
 				switch {
 				case line == "train: "+says:
 					said++
@@ -127,7 +130,7 @@ func TestRanksThatDoNotDivide(t *testing.T) {
 				}
 			}
 			if said < 1 || said > 3 {
-				t.Errorf("%d times %q:\n%s", said, says, ends.stderr)
+				t.Errorf("%d times %q:\n%s", said, says, ends.Stderr)
 			}
 		})
 	}
