@@ -22,7 +22,7 @@ var impatient = Config{ConnectTimeout: 300 * time.Millisecond}
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range freePorts {
-		port := 20_000 + (os.Getpid()*101+int(nextPort.Add(1)))%freePorts
+		port := 20_000 + (os.Getpid()*1009+int(nextPort.Add(1)))%freePorts
 		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 			defer l.Close()
 			return l.Addr().String()

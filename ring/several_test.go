@@ -87,7 +87,7 @@ func several(ctx context.Context, comm, half group.Communicator) error {
 // the deadline, with what is right.
 func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 	t.Parallel()
-	patience := 4 * time.Second
+	patience := 10 * time.Second
 	if testing.Short() { // as under the race detector, where it takes seconds to fill the long messages
 		patience = 20 * time.Second
 	}
