@@ -37,7 +37,7 @@ func TestStepOnOneHostNeedsNoToken(t *testing.T) {
 	ranks := make([]*process, 2)
 	for r := range ranks {
 		variables := []string{roleVariable + "=sum"}
-		for name, value := range stepOf(env.SlurmStep, "4", env.SlurmRank, fmt.Sprint(r), env.SlurmLocal, fmt.Sprint(r)) {
+		for name, value := range stepOf(env.SlurmStep, fmt.Sprint(os.Getpid()), env.SlurmRank, fmt.Sprint(r), env.SlurmLocal, fmt.Sprint(r)) {
 			variables = append(variables, name+"="+value)
 		}
 		ranks[r] = start(t, exec.CommandContext(t.Context(), os.Args[0]), variables)
