@@ -16,6 +16,7 @@ type writer struct {
 	labels int
 
 	streams bool // results go to memory past the caches
+	within  bool // exp is asked for what has an ordinary result only
 }
 
 // label is a new one.
@@ -31,20 +32,7 @@ type body func(w *writer, x []VecVirtual) VecVirtual
 // each writes an elementwise function of operands x and perhaps y: vectors, many
 // at a time where that is told, and an incomplete one at the end by mask.
 func each(e element, v vector, name, doc string, operands, many int, keep []float64, f body) {
-	full := e.prefix + name + v.letter
-	arguments := "z, x *" + e.goType
-	if operands == 2 {
-		arguments = "z, x, y *" + e.goType
-	}
-	TEXT(full, NOSPLIT, fmt.Sprintf("func(n int, %s)", arguments))
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes %s of n elements to z, which may be an operand.", full, doc))
-	w := &writer{element: e, vector: v, kept: map[uint64]VecVirtual{}}
-	n := Load(Param("n"), GP64())
-	pointers := []Register{Load(Param("z"), GP64()), Load(Param("x"), GP64())}
-	if operands == 2 {
-		pointers = append(pointers, Load(Param("y"), GP64()))
-	}
+	w, n, pointers := startEach(e, v, name, doc, operands)
 	for _, c := range keep {
 		w.keep(e.bits(c))
 	}
@@ -53,6 +41,29 @@ func each(e element, v vector, name, doc string, operands, many int, keep []floa
 		w.loop("many", "one", many, n, pointers, f)
 	}
 	w.loop("one", "rest", 1, n, pointers, f)
+	w.endEach(n, pointers, f)
+}
+
+// startEach begins an elementwise function and endEach ends it.
+func startEach(e element, v vector, name, doc string, operands int) (w *writer, n Register, pointers []Register) {
+	full := e.prefix + name + v.letter
+	arguments := "z, x *" + e.goType
+	if operands == 2 {
+		arguments = "z, x, y *" + e.goType
+	}
+	TEXT(full, NOSPLIT, fmt.Sprintf("func(n int, %s)", arguments))
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s writes %s of n elements to z, which may be an operand.", full, doc))
+	w = &writer{element: e, vector: v, kept: map[uint64]VecVirtual{}}
+	n = Load(Param("n"), GP64())
+	pointers = []Register{Load(Param("z"), GP64()), Load(Param("x"), GP64())}
+	if operands == 2 {
+		pointers = append(pointers, Load(Param("y"), GP64()))
+	}
+	return w, n, pointers
+}
+
+func (w *writer) endEach(n Register, pointers []Register, f body) {
 	Label("rest")
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
@@ -175,7 +186,7 @@ func (w *writer) signBit() VecVirtual { return w.pattern(1 << (8*w.size - 1)) }
 
 // do2 is a new register with the result of an instruction of two operands, in
 // Intel's order.
-func (w *writer) do2(f op, x, y VecVirtual) VecVirtual {
+func (w *writer) do2(f op, x VecVirtual, y Op) VecVirtual {
 	r := w.new()
 	f(y, x, r)
 	return r
@@ -215,6 +226,7 @@ func (w *writer) where(predicate uint8, a, b, yes, no VecVirtual) VecVirtual {
 const (
 	isEqual      = 0
 	isUnordered  = 3
+	isNotAtMost  = 6 // greater or not a number
 	isLess       = 17
 	isNotAtLeast = 25 // less or not a number
 	isGreater    = 30
@@ -228,7 +240,7 @@ func (w *writer) timesPlus(r, x VecVirtual, c float64) {
 		w.fma213Broadcast(constant(w.element, w.element.bits(c)), x, r)
 		return
 	}
-	w.fma213(w.number(c), x, r)
+	w.fma213(w.operand(c), x, r)
 }
 
 // polynomial is c[0] + c[1]·x + ..., by Horner's rule; a long one as its even and
@@ -257,7 +269,7 @@ func (w *writer) polynomialOf(x, square VecVirtual, c []float64) VecVirtual {
 
 func (w *writer) horner(x VecVirtual, c []float64) VecVirtual {
 	r := w.new()
-	w.move(w.number(c[len(c)-1]), r)
+	w.move(w.operand(c[len(c)-1]), r)
 	for i := len(c) - 2; i >= 0; i-- {
 		w.timesPlus(r, x, c[i])
 	}

@@ -46,17 +46,37 @@ var (
 // functions writes the elementwise functions that approximate.
 func functions() {
 	for _, v := range []vector{ymm, zmm} {
-		each(single, v, "Exp", "e to the power x, within 1 unit in the last place,", 1, 1, keepers(v, 1, exp32, single.expParts()), (*writer).expBody)
-		each(double, v, "Exp", "e to the power x, within 2 units in the last place,", 1, 1, keepers(v, 1, exp64, double.expParts()), (*writer).expBody)
+		function(single, v, "Exp", "e to the power x, within 1 unit in the last place,", 4, [][]float64{exp32, single.expParts()}, (*writer).expBody, (*writer).beyondExp)
+		function(double, v, "Exp", "e to the power x, within 2 units in the last place,", 3, [][]float64{exp64, double.expParts()}, (*writer).expBody, (*writer).beyondExp)
 		for _, e := range []element{single, double} {
 			c := e.coefficients()
 			each(e, v, "Log", "the natural logarithm, within 1 unit in the last place,", 1, 1, keepers(v, 1, c.log, e.logParts()), (*writer).log)
-			each(e, v, "Erf", "the error function, within 2 units in the last place,", 1, 1, keepers(v, 1, c.erfSmall, c.erfLarge), (*writer).erf)
-			each(e, v, "Gelu", "x/2 · (1 + erf(x/√2)), with the error function of Erf,", 1, 1, keepers(v, 1, c.erfSmall, c.erfLarge), (*writer).gelu)
-			each(e, v, "Tanh", "the hyperbolic tangent, within 2 units in the last place,", 1, 1, keepers(v, 1, c.tanhSmall, c.exp, e.expParts(), []float64{math.Copysign(0, -1), 2, 0.6, 10}), (*writer).tanh)
-			each(e, v, "Sigmoid", "1 / (1 + exp(-x)), within 3 units in the last place, 0 below the normal range,", 1, 1, keepers(v, 1, c.exp, e.expParts(), []float64{math.Copysign(0, -1)}), (*writer).sigmoid)
+			function(e, v, "Erf", "the error function, within 2 units in the last place,", 2, [][]float64{c.erfSmall, c.erfLarge}, (*writer).erf, nil)
+			function(e, v, "Gelu", "x/2 · (1 + erf(x/√2)), with the error function of Erf,", map[int]int{4: 2, 8: 1}[e.size], [][]float64{c.erfSmall, c.erfLarge}, (*writer).gelu, nil)
+			function(e, v, "Tanh", "the hyperbolic tangent, within 2 units in the last place,", 2, [][]float64{c.tanhSmall, c.exp, e.expParts(), {math.Copysign(0, -1), 2, 0.6, 10}}, (*writer).tanh, nil)
+			function(e, v, "Sigmoid", "1 / (1 + exp(-x)), within 3 units in the last place, 0 below the normal range,", 3, [][]float64{c.exp, e.expParts(), {math.Copysign(0, -1)}}, (*writer).sigmoid, (*writer).beyondExp)
 		}
 	}
+}
+
+// function writes an elementwise function: by AVX-512 vector by vector, with constants in registers; by AVX2, which
+// has few of these, several vectors by turns. What is beyond an exponential that these
+// share is computed the long way.
+func function(e element, v vector, name, doc string, vectors int, keep [][]float64, f body, beyond func(w *writer, x VecVirtual) VecVirtual) {
+	if v.letter == "Z" {
+		each(e, v, name, doc, 1, 1, keepers(v, 1, keep...), f)
+		return
+	}
+	w, n, pointers := startEach(e, v, name, doc, 1)
+	if beyond == nil {
+		w.loopTogether("one", vectors, n, pointers, f, nil, nil)
+	} else {
+		within := *w
+		within.within = true
+		within.loopTogether("one", vectors, n, pointers, f, func(_ *writer, x []VecVirtual) VecVirtual { return f(w, x) }, func(x VecVirtual) VecVirtual { return beyond(w, x) })
+	}
+	w.loop("one", "rest", 1, n, pointers, f)
+	w.endEach(n, pointers, f)
 }
 
 // coefficients are the polynomials for a type.
@@ -88,6 +108,9 @@ func (w *writer) limits() (low, high float64) {
 }
 
 func (w *writer) expBody(x []VecVirtual) VecVirtual {
+	if w.within {
+		return w.expWithin(x[0])
+	}
 	low, high := w.limits()
 	// The data is the operand that the instructions give when it is NaN.
 	clamped := w.do2(w.max, w.number(low), w.do2(w.min, w.number(high), x[0]))
@@ -99,14 +122,53 @@ func (w *writer) expBody(x []VecVirtual) VecVirtual {
 func (w *writer) exp(x VecVirtual) VecVirtual {
 	parts, c := w.expParts(), w.coefficients().exp
 	high, low := parts[0], parts[1]
-	n := w.nearest(w.do2(w.mul, x, w.number(math.Log2E)))
+	n := w.nearest(w.do2(w.mul, x, w.operand(math.Log2E)))
 	r := w.new()
 	w.move(x, r)
-	w.fnma(w.number(high), n, r)
-	w.fnma(w.number(low), n, r)
+	w.fnma(w.operand(high), n, r)
+	w.fnma(w.operand(low), n, r)
 	p := w.polynomial(r, c)
 	w.fma213(r, w.do2(w.mul, r, r), p)
-	return w.scale(w.do2(w.add, p, w.number(1)), n)
+	return w.scale(w.do2(w.add, p, w.operand(1)), n)
+}
+
+// expWithin is exp, bit for bit, of what has a result in the normal range that is not quite
+// the greatest, where AVX2 adds to the exponent instead of multiplying twice. NaN gives
+// anything.
+func (w *writer) expWithin(x VecVirtual) VecVirtual {
+	if w.letter == "Z" {
+		return w.exp(x)
+	}
+	parts, c := w.expParts(), w.coefficients().exp
+	integer, shift, add, bits := 0x1.8p23, VPSLLD, VPADDD, uint64(23)
+	if w.size == 8 {
+		integer, shift, add, bits = 0x1.8p52, VPSLLQ, VPADDQ, 52
+	}
+	n, r := w.do2(w.add, w.do2(w.mul, x, w.operand(math.Log2E)), w.operand(integer)), w.new() // n as the last bits
+	number := w.do2(w.sub, n, w.operand(integer))
+	w.move(x, r)
+	w.fnma(w.operand(parts[0]), number, r)
+	w.fnma(w.operand(parts[1]), number, r)
+	p := w.polynomial(r, c)
+	w.fma213(r, w.do2(w.mul, r, r), p)
+	p = w.do2(w.add, p, w.operand(1))
+	shift(U8(bits), n, n)
+	add(n, p, p)
+	return p
+}
+
+// beyondExp are elements whose size is too large for expWithin, and NaN.
+func (w *writer) beyondExp(x VecVirtual) VecVirtual {
+	m := w.do2(w.and, x, w.patternOperand(1<<(8*w.size-1)-1))
+	w.compare(U8(isNotAtMost), w.operand(w.ordinaryLimit()), m, m)
+	return m
+}
+
+func (w *writer) ordinaryLimit() float64 {
+	if w.size == 4 {
+		return 86
+	}
+	return 707
 }
 
 // expParts are ln(2) in two parts, and what else exp needs.
@@ -177,15 +239,15 @@ func (w *writer) erf(x []VecVirtual) VecVirtual {
 	near := w.polynomial(w.do2(w.mul, x[0], x[0]), c.erfSmall)
 	w.fma213(x[0], x[0], near)
 	size := w.do2(w.andNot, w.signBit(), x[0])
-	far := w.exp(w.polynomial(w.do2(w.min, w.number(limit), size), c.erfLarge))
+	far := w.expWithin(w.polynomial(w.do2(w.min, w.number(limit), size), c.erfLarge))
 	far = w.withSign(w.do2(w.sub, w.number(1), far), x[0])
 	return w.where(isGreater, size, w.number(1), far, near)
 }
 
 // gelu rounds each step.
 func (w *writer) gelu(x []VecVirtual) VecVirtual {
-	e := w.erf([]VecVirtual{w.do2(w.mul, x[0], w.number(math.Sqrt2/2))})
-	return w.do2(w.mul, w.do2(w.mul, x[0], w.number(0.5)), w.do2(w.add, e, w.number(1)))
+	e := w.erf([]VecVirtual{w.do2(w.mul, x[0], w.operand(math.Sqrt2/2))})
+	return w.do2(w.mul, w.do2(w.mul, x[0], w.operand(0.5)), w.do2(w.add, e, w.operand(1)))
 }
 
 // log takes x apart into 2^n·(1+f) with 1+f from 1/√2 to √2. Vectors with an element
@@ -328,18 +390,18 @@ func (w *writer) tanh(x []VecVirtual) VecVirtual {
 	w.fma213(x[0], w.do2(w.mul, square, x[0]), near)
 	size := w.do2(w.andNot, w.signBit(), x[0])
 	limited := w.do2(w.min, w.number(limit), size)
-	e := w.exp(w.do2(w.add, limited, limited))
-	far := w.do2(w.div, w.number(2), w.do2(w.add, e, w.number(1)))
+	e := w.expWithin(w.do2(w.add, limited, limited))
+	far := w.do2(w.div, w.number(2), w.do2(w.add, e, w.operand(1)))
 	far = w.do2(w.sub, w.number(1), far)
 	return w.withSign(w.where(isGreater, size, w.number(0.6), far, near), x[0])
 }
 
 // withSign gives x, which is positive or has the sign of y, the sign of y.
 func (w *writer) withSign(x, y VecVirtual) VecVirtual {
-	return w.do2(w.or, x, w.do2(w.and, y, w.signBit()))
+	return w.do2(w.or, x, w.do2(w.and, y, w.patternOperand(1<<(8*w.size-1))))
 }
 
 func (w *writer) sigmoid(x []VecVirtual) VecVirtual {
-	e := w.expBody([]VecVirtual{w.do2(w.xor, x[0], w.signBit())})
-	return w.do2(w.div, w.number(1), w.do2(w.add, e, w.number(1)))
+	e := w.expBody([]VecVirtual{w.do2(w.xor, x[0], w.patternOperand(1<<(8*w.size-1)))})
+	return w.do2(w.div, w.number(1), w.do2(w.add, e, w.operand(1)))
 }

@@ -30,7 +30,7 @@ func softmax(e element, v vector) {
 	greatest := w.greatest(n, x)
 	s := w.exponentials(n, greatest, x, y)
 	scale := w.inverse(s.total())
-	w.overRow("scale", n, []Register{y, y}, func(vectors []VecVirtual, _ *edgeMask) {
+	w.overRow("scale", n, []Register{y, y}, nil, func(vectors []VecVirtual, _ *edgeMask) {
 		vectors[1] = w.do2(w.mul, vectors[0], scale)
 	})
 	VZEROUPPER()
@@ -53,21 +53,42 @@ func expSum(e element, v vector) {
 // greatest is the greatest element of a row in every element. It passes over NaN,
 // whose exponential is NaN.
 func (w *writer) greatest(n, x Register) VecVirtual {
-	kept := [][]float64{w.coefficients().exp}
-	if w.size == 4 { // that of float64 leaves no registers for more
-		low, high := w.limits()
-		kept = append(kept, w.expParts(), []float64{low, high})
+	var bests []VecVirtual
+	if w.letter == "Z" {
+		kept := [][]float64{w.coefficients().exp}
+		if w.size == 4 { // that of float64 leaves no registers for more
+			low, high := w.limits()
+			kept = append(kept, w.expParts(), []float64{low, high})
+		}
+		for _, c := range keepers(w.vector, 1, kept...) {
+			w.keep(w.bits(c))
+		}
+		bests = []VecVirtual{w.number(math.Inf(-1))}
+	} else {
+		for range 4 {
+			bests = append(bests, w.number(math.Inf(-1)))
+		}
 	}
-	for _, c := range keepers(w.vector, 1, kept...) {
-		w.keep(w.bits(c))
+	greatest := bests[0]
+	many := func(r *rowWalk) {
+		r.some("max", len(bests), nil, func(x []VecVirtual) {
+			for i := range x {
+				w.max(bests[i], x[i], bests[i])
+			}
+		})
 	}
-	greatest := w.number(math.Inf(-1))
-	w.overRow("max", n, []Register{x}, func(vectors []VecVirtual, m *edgeMask) {
+	if len(bests) == 1 {
+		many = nil
+	}
+	w.overRow("max", n, []Register{x}, many, func(vectors []VecVirtual, m *edgeMask) {
 		if m != nil {
 			vectors[0] = w.fill(vectors[0], m, w.number(math.Inf(-1)))
 		}
 		w.max(greatest, vectors[0], greatest)
 	})
+	for _, b := range bests[1:] {
+		w.max(greatest, b, greatest)
+	}
 	return w.spread(greatest)
 }
 
@@ -79,15 +100,41 @@ func (w *writer) exponentials(n Register, greatest VecVirtual, pointers ...Regis
 		s = lanes{YMM()}
 		VXORPS(s[0], s[0], s[0])
 	}
-	w.overRow("exp", n, pointers, func(vectors []VecVirtual, m *edgeMask) {
+	f := func(vectors []VecVirtual, m *edgeMask) {
 		e := w.expBody([]VecVirtual{w.do2(w.sub, vectors[0], greatest)})
 		if m != nil {
 			e = w.fill(e, m, w.pattern(0))
 		}
 		w.addVector(s, e)
 		vectors[1] = e
-	})
+	}
+	var many func(r *rowWalk)
+	if w.letter == "Y" {
+		many = func(r *rowWalk) { w.exponentialsTogether(r, greatest, s, f) }
+	}
+	w.overRow("exp", n, pointers, many, f)
 	return s
+}
+
+// exponentialsTogether takes several vectors at a time, as long as none of them has an
+// element for which slow is needed.
+func (w *writer) exponentialsTogether(r *rowWalk, greatest VecVirtual, s lanes, slow func(vectors []VecVirtual, m *edgeMask)) {
+	r.some("exp", map[int]int{4: 3, 8: 2}[w.size], slow, func(x []VecVirtual) {
+		operands := make([][]VecVirtual, len(x))
+		for i := range x {
+			w.sub(greatest, x[i], x[i])
+			operands[i] = x[i : i+1]
+		}
+		w.jumpIfAny(r.slow(), operands, func(d VecVirtual) VecVirtual {
+			m := w.new()
+			w.compare(U8(isNotAtLeast), w.operand(-w.ordinaryLimit()), d, m)
+			return m
+		})
+		for i, e := range w.together(func(w *writer, x []VecVirtual) VecVirtual { return w.expWithin(x[0]) }, operands...) {
+			w.addVector(s, e)
+			x[i] = e
+		}
+	})
 }
 
 // addVector adds a vector of float32 in eight lanes, in one or two registers, or
@@ -284,36 +331,92 @@ func (w *writer) fill(x VecVirtual, m *edgeMask, other VecVirtual) VecVirtual {
 	return r
 }
 
-// overRow walks n elements from the first pointer on. f computes what is stored
-// at the second pointer, where there is one.
-func (w *writer) overRow(name string, n Register, pointers []Register, f func(vectors []VecVirtual, m *edgeMask)) {
-	left, at := GP64(), GP64()
-	MOVQ(n, left)
-	XORQ(at, at)
-	address := func(i int) Mem { return Mem{Base: pointers[i], Index: at, Scale: uint8(w.size)} }
-	vectors := func() []VecVirtual { return []VecVirtual{w.new(), nil} }
-	width := w.lanes(w.element)
-	Label(name)
-	CMPQ(left, U32(width))
-	JLT(LabelRef(name + "Rest"))
-	x := vectors()
-	w.move(address(0), x[0])
+// rowWalk is a walk over a row.
+type rowWalk struct {
+	w        *writer
+	name     string
+	left, at Register
+	pointers []Register
+}
+
+func (r *rowWalk) address(i, vector int) Mem {
+	return Mem{Base: r.pointers[i], Index: r.at, Scale: uint8(r.w.size), Disp: vector * r.w.bytes}
+}
+
+func (r *rowWalk) step(vectors int) {
+	count := vectors * r.w.lanes(r.w.element)
+	ADDQ(U32(count), r.at)
+	SUBQ(U32(count), r.left)
+}
+
+// one handles one vector.
+func (r *rowWalk) one(f func(vectors []VecVirtual, m *edgeMask)) {
+	x := []VecVirtual{r.w.new(), nil}
+	r.w.move(r.address(0, 0), x[0])
 	f(x, nil)
-	if len(pointers) > 1 {
-		w.move(x[1], address(1))
+	if len(r.pointers) > 1 {
+		r.w.move(x[1], r.address(1, 0))
 	}
-	ADDQ(U32(width), at)
-	SUBQ(U32(width), left)
+	r.step(1)
+}
+
+func (r *rowWalk) slow() string { return r.name + "Slow" }
+
+// some handles so many vectors at a time, as long as there are; f leaves what is stored
+// in their place. It may jump to where slow takes them one by one.
+func (r *rowWalk) some(name string, vectors int, slow func(vectors []VecVirtual, m *edgeMask), f func(x []VecVirtual)) {
+	Label(name + "Some")
+	CMPQ(r.left, U32(vectors*r.w.lanes(r.w.element)))
+	JLT(LabelRef(name))
+	x := make([]VecVirtual, vectors)
+	for i := range x {
+		x[i] = r.w.new()
+		r.w.move(r.address(0, i), x[i])
+	}
+	f(x)
+	if len(r.pointers) > 1 {
+		for i := range x {
+			r.w.move(x[i], r.address(1, i))
+		}
+	}
+	r.step(vectors)
+	JMP(LabelRef(name + "Some"))
+	if slow != nil {
+		count := GP64()
+		Label(r.slow())
+		MOVQ(U32(vectors), count)
+		Label(name + "SlowOne")
+		r.one(slow)
+		DECQ(count)
+		JNZ(LabelRef(name + "SlowOne"))
+		JMP(LabelRef(name + "Some"))
+	}
+}
+
+// overRow walks n elements from the first pointer on. f computes what is stored
+// at the second pointer, where there is one. Before, many may handle some vectors at a
+// time.
+func (w *writer) overRow(name string, n Register, pointers []Register, many func(r *rowWalk), f func(vectors []VecVirtual, m *edgeMask)) {
+	r := &rowWalk{w: w, name: name, left: GP64(), at: GP64(), pointers: pointers}
+	MOVQ(n, r.left)
+	XORQ(r.at, r.at)
+	if many != nil {
+		many(r)
+	}
+	Label(name)
+	CMPQ(r.left, U32(w.lanes(w.element)))
+	JLT(LabelRef(name + "Rest"))
+	r.one(f)
 	JMP(LabelRef(name))
 	Label(name + "Rest")
-	TESTQ(left, left)
+	TESTQ(r.left, r.left)
 	JZ(LabelRef(name + "Done"))
-	load, store, m := w.mask(left)
-	x = vectors()
-	load(address(0), x[0])
+	load, store, m := w.mask(r.left)
+	x := []VecVirtual{w.new(), nil}
+	load(r.address(0, 0), x[0])
 	f(x, m)
 	if len(pointers) > 1 {
-		store(x[1], address(1))
+		store(x[1], r.address(1, 0))
 	}
 	Label(name + "Done")
 }
