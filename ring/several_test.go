@@ -20,10 +20,9 @@ import (
 const inSeveral = 6
 
 // several has many operations under way at once: two reductions in the background, one
-// of a split, and a long and a short message each way between rank 1 and any other. It
+// of a split, and a message of long bytes and a short one each way between rank 1 and any other. It
 // returns all of their errors, apart by "; also ".
-func several(ctx context.Context, comm, half group.Communicator) error {
-	const long = 65 << 20 // more than is kept for a receiver that does not ask
+func several(ctx context.Context, comm, half group.Communicator, long int) error {
 	g := group.New(comm)
 	var pending sync.WaitGroup
 	var mu sync.Mutex
@@ -87,20 +86,22 @@ func several(ctx context.Context, comm, half group.Communicator) error {
 // the deadline, with what is right.
 func TestSeveralPendingAtAStoppedRank(t *testing.T) {
 	t.Parallel()
-	patience := 10 * time.Second
-	if testing.Short() { // as under the race detector, where it takes seconds to fill the long messages
-		patience = 20 * time.Second
+	const patience = 10 * time.Second
+	long := 65 << 20 // more than is kept for a receiver that does not ask
+	if testing.Short() {
+		long = 16 << 20 // the race detector takes four times the memory, and seconds to fill it; still more than systems take
 	}
+	what := fmt.Sprint("several ", long)
 	for name, stays := range map[string]bool{"it stays stopped": true, "it goes on": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachWay(t, func(t *testing.T, way string) {
 				timeout := map[bool]time.Duration{true: patience, false: time.Minute}[stays]
 				ranks := startTold(t, 3, way, env.Timeout+"="+timeout.String())
-				all(t, ranks, "several") // connections for all of it
+				all(t, ranks, what) // connections for all of it
 				ranks[1].stop(t)
 				for _, p := range ranks {
-					p.tell(t, "several")
+					p.tell(t, what)
 				}
 				if !stays {
 					time.Sleep(time.Second)

@@ -92,7 +92,7 @@ func doOne(ctx context.Context, world group.Communicator, words []string) error 
 				return err
 			}
 		}
-		return several(ctx, world, beside)
+		return several(ctx, world, beside, number)
 	case "send":
 		return c.Send(ctx, number, 7, make([]byte, 64))
 	case "recv":
