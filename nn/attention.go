@@ -41,12 +41,17 @@ func NewMultiHeadAttention(key random.Key, dims, heads int) (*MultiHeadAttention
 
 // Forward maps [batch, time, dims] to the same shape.
 func (a *MultiHeadAttention) Forward(x *array.Array) *array.Array {
+	return a.ForwardCached(x, &KVCache{})
+}
+
+// ForwardCached is Forward for the positions that follow those in the cache, to which it adds
+// them.
+func (a *MultiHeadAttention) ForwardCached(x *array.Array, cache *KVCache) *array.Array {
 	if a.group != nil {
 		x = ops.SumGradients(x, a.group)
 	}
 	q := a.split(a.QueryProj.Forward(x)) // [batch, heads, time, dims/heads]
-	k := a.split(a.KeyProj.Forward(x))
-	v := a.split(a.ValueProj.Forward(x))
+	k, v := cache.add(a.split(a.KeyProj.Forward(x)), a.split(a.ValueProj.Forward(x)))
 	scores := q.MulScalar(1 / math.Sqrt(float64(q.Dim(-1)))).MatMul(k.SwapAxes(-1, -2))
 	if a.Causal {
 		scores = maskFuture(scores)
@@ -60,12 +65,13 @@ func (a *MultiHeadAttention) split(x *array.Array) *array.Array {
 	return x.Reshape(x.Dim(0), x.Dim(1), a.Heads, -1).Transpose(0, 2, 1, 3)
 }
 
-// maskFuture sets the score of every later position to -∞.
+// maskFuture sets the score of every later position to -∞. The scores are of the last positions,
+// for all.
 func maskFuture(scores *array.Array) *array.Array {
-	n, t := scores.Dim(-1), scores.DType()
+	rows, n, t := scores.Dim(-2), scores.Dim(-1), scores.DType()
 	if scores.Err() != nil {
 		return scores
 	}
-	seen := array.Tri(n, n, 0, dtype.Bool)
+	seen := array.Tri(rows, n, n-rows, dtype.Bool)
 	return array.Where(seen, scores, array.Full(math.Inf(-1), t))
 }

@@ -42,6 +42,11 @@ func (d division) gather(x *array.Array) *array.Array {
 	return array.Concatenate(pieces, 0).MoveAxis(0, d.axis)
 }
 
+// gathered is the whole of which each rank of g has a part along an axis, in the order of ranks.
+func gathered(x *array.Array, axis int, g *group.Group) *array.Array {
+	return ops.AllGather(x.MoveAxis(axis, 0), g).MoveAxis(0, axis)
+}
+
 // divide notes that the array at a path below the layer is a shard.
 func (b *Base) divide(below string, d division) {
 	shards := maps.Clone(b.shards)

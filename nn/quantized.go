@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
+	"github.com/lockstep-go/lockstep/group"
 )
 
 // QuantizedLinear is a Linear whose weight takes few bits an element: y = x Ŵᵀ + b,
@@ -18,6 +19,10 @@ type QuantizedLinear struct {
 	Bias           *array.Array // [out], nil for none
 	// Quantization is how the weight is packed, with nothing left out.
 	Quantization array.Quantization `nn:"-"`
+
+	// inputs is the group over whose ranks the inputs are divided, while each has the whole
+	// layer; nil for none.
+	inputs *group.Group
 }
 
 // NewQuantizedLinear draws a layer as NewLinear does and quantizes it.
@@ -87,6 +92,9 @@ func dims(weight, bias *array.Array) (out, in int, err error) {
 
 // Forward maps [..., in] to [..., out].
 func (l *QuantizedLinear) Forward(x *array.Array) *array.Array {
+	if l.inputs != nil {
+		x = gathered(x, -1, l.inputs)
+	}
 	return biased(array.QuantizedMatMul(x, l.Weight, l.Scales, l.Biases, true, l.Quantization), l.Bias)
 }
 

@@ -10,7 +10,9 @@ import (
 // over the ranks of g, nil meaning the default group, with their rows of the three input
 // projections and their columns of the output projection. Forward maps the whole input to
 // the whole output, the same on all ranks, with one AllSum, and the gradient by the
-// input takes another. The projections are Linear or QuantizedLinear layers. Paths of
+// input takes another. The projections are Linear or QuantizedLinear layers; of a quantized output
+// projection whose groups are wider than a rank's heads every rank has the whole, and an AllGather
+// of the heads stands for the AllSum. Paths of
 // parameters stay. It is an error if the heads do not divide.
 func (a *MultiHeadAttention) Shard(g *group.Group) (*MultiHeadAttention, error) {
 	g = resolve(g)
@@ -33,7 +35,7 @@ func (a *MultiHeadAttention) Shard(g *group.Group) (*MultiHeadAttention, error) 
 		{a.ValueProj, &s.ValueProj, AllToSharded},
 		{a.OutProj, &s.OutProj, ShardedToAll},
 	} {
-		layer, err := ShardLinear(p.from, p.how, Segments{}, g)
+		layer, err := shardPaired(p.from, p.how, g)
 		if err != nil {
 			return fail(err)
 		}
@@ -41,6 +43,22 @@ func (a *MultiHeadAttention) Shard(g *group.Group) (*MultiHeadAttention, error) 
 		*p.to = layer
 	}
 	return &s, nil
+}
+
+// shardPaired is ShardLinear for one of two layers, of which the first gives each rank a part of
+// the outputs that are the inputs of the second. A quantized second layer whose groups are wider than
+// a rank's part stays whole, and each rank gathers its inputs.
+func shardPaired(layer Module, how Sharding, g *group.Group) (Module, error) {
+	g = resolve(g)
+	if q, ok := layer.(*QuantizedLinear); ok && how == ShardedToAll && q.Scales != nil {
+		in := q.Scales.Dim(-1) * q.Quantization.GroupSize
+		if n := g.Size(); in%n == 0 && in/n%q.Quantization.GroupSize != 0 {
+			whole := *q
+			whole.inputs = g
+			return &whole, nil
+		}
+	}
+	return ShardLinear(layer, how, Segments{}, g)
 }
 
 // shareGradient leaves the sum of the gradient by a layer's input to its caller, who has
@@ -56,7 +74,8 @@ func shareGradient(m Module) {
 
 // Shard returns this rank's part of the block, which is unchanged: attention by heads,
 // the two-layer network by its hidden units; norms stay whole. Forward takes two AllSums
-// and its gradient two more. Up and Down are Linear or QuantizedLinear layers.
+// and its gradient two more. Up and Down are Linear or QuantizedLinear layers; for a quantized Down
+// holds what is said of the output projection of attention.
 func (b *Block) Shard(g *group.Group) (*Block, error) {
 	s, norm1, norm2 := *b, *b.Norm1, *b.Norm2
 	s.Norm1, s.Norm2 = &norm1, &norm2
@@ -64,10 +83,10 @@ func (b *Block) Shard(g *group.Group) (*Block, error) {
 	if s.Attention, err = b.Attention.Shard(g); err != nil {
 		return nil, err
 	}
-	if s.Up, err = ShardLinear(b.Up, AllToSharded, Segments{}, g); err != nil {
+	if s.Up, err = shardPaired(b.Up, AllToSharded, g); err != nil {
 		return nil, fmt.Errorf("up: %w", err)
 	}
-	if s.Down, err = ShardLinear(b.Down, ShardedToAll, Segments{}, g); err != nil {
+	if s.Down, err = shardPaired(b.Down, ShardedToAll, g); err != nil {
 		return nil, fmt.Errorf("down: %w", err)
 	}
 	return &s, nil

@@ -35,8 +35,10 @@ func NewBlock(key random.Key, dims, heads int) (*Block, error) {
 }
 
 // Forward maps [batch, time, dims] to the same shape.
-func (b *Block) Forward(x *array.Array) *array.Array {
-	x = x.Add(b.Attention.Forward(b.Norm1.Forward(x)))
+func (b *Block) Forward(x *array.Array) *array.Array { return b.forward(x, &KVCache{}) }
+
+func (b *Block) forward(x *array.Array, cache *KVCache) *array.Array {
+	x = x.Add(b.Attention.ForwardCached(b.Norm1.Forward(x), cache))
 	return x.Add(b.Down.Forward(GELU(b.Up.Forward(b.Norm2.Forward(x)))))
 }
 
@@ -81,13 +83,10 @@ func NewLanguageModel(key random.Key, cfg LanguageModelConfig) (*LanguageModel, 
 // Forward maps tokens, integers [batch, time] with time at most the context, to
 // logits [batch, time, vocab].
 func (m *LanguageModel) Forward(tokens *array.Array) *array.Array {
-	if time, context := tokens.Dim(-1), m.Positions.Weight.Dim(0); time > context && m.Positions.Weight.Err() == nil {
-		return array.Fail("language_model", fmt.Errorf("%d tokens are more than the context of %d", time, context))
-	}
-	positions := array.Arange(0, float64(tokens.Dim(-1)), 1, dtype.Int32)
-	x := m.Tokens.Forward(tokens).Add(m.Positions.Forward(positions))
-	for _, block := range m.Layers {
-		x = block.Forward(x)
-	}
-	return m.Head.Forward(m.Norm.Forward(x))
+	return m.ForwardCached(tokens, m.NewCache())
+}
+
+// positions are the numbers from one to before another, integers.
+func positions(from, to int) *array.Array {
+	return array.Arange(float64(from), float64(to), 1, dtype.Int32)
 }

@@ -15,7 +15,7 @@ func TestGenerate(t *testing.T) {
 	c := needCluster(t)
 	dir := c.workplace(t)
 	c.submit(t, dir, "train-ring.sbatch", nil, append([]string{"-checkpoint", "checkpoint"}, short...)...).completed(t)
-	args := []string{"-prompt", "The Rays", "-n", "40", "-seed", "7"}
+	args := []string{"-prompt", "The Rays", "-n", "40", "-seed", "7", "-quiet"}
 	j := c.submit(t, dir, "generate.sbatch", []string{"--output=" + filepath.Join(dir, "text")}, args...)
 	j.out = filepath.Join(dir, "text")
 	j.completed(t)

@@ -77,7 +77,7 @@ type firstError struct {
 func (f *firstError) keep(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var said *saidError
+	var said *program.SaidError
 	if f.err == nil || err != nil && errors.As(f.err, &said) && !errors.As(err, &said) {
 		f.err = err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 )
 
 // measureAll measures as one rank of a world; rank 0 writes the tables to out and the
@@ -16,7 +17,7 @@ func measureAll(ctx context.Context, o options, g *group.Group, out io.Writer) e
 		return err
 	}
 	r := newReport(&o, g, out)
-	if err := together(ctx, g, r.open()); err != nil {
+	if err := program.Together(ctx, g, r.open()); err != nil {
 		return err
 	}
 	defer r.abandon()
@@ -28,7 +29,7 @@ func measureAll(ctx context.Context, o options, g *group.Group, out io.Writer) e
 			return fmt.Errorf("rank %d: %w", g.Rank(), err)
 		}
 	}
-	return together(ctx, g, r.finish())
+	return program.Together(ctx, g, r.finish())
 }
 
 // settling is how long ranks meet before anything is timed, at most. Processes that
@@ -132,7 +133,7 @@ func measure(ctx context.Context, o *options, op operation, c call) ([]float64, 
 	if _, err := m.once(ctx); err != nil {
 		return nil, err
 	}
-	if err := together(ctx, c.g, m.trial.verify()); err != nil {
+	if err := program.Together(ctx, c.g, m.trial.verify()); err != nil {
 		return nil, err
 	}
 	n, err := m.warm(ctx, o)

@@ -84,14 +84,3 @@ func TestOperationsHaveSizesForEveryType(t *testing.T) {
 		t.Errorf("sums are measured over %d bytes; want 4,096 and 32,768 float32 among them", sums)
 	}
 }
-
-// Ranks exchange their settings in a buffer of fixed length.
-func TestLongestSettingsFit(t *testing.T) {
-	o := options{
-		only: catalogue, sizes: slices.Repeat([]int{maxSize}, maxListed), dtypes: dtype.All(),
-		ranks: slices.Repeat([]int{env.MaxRanks}, maxListed), iterations: maxIterations, time: maxTime,
-	}
-	if n := len(o.settings()); n > settingsBytes {
-		t.Errorf("settings take %d bytes, there are %d", n, settingsBytes)
-	}
-}

@@ -14,6 +14,7 @@ type options struct {
 	bits, n                     int
 	seed                        uint64
 	temperature                 float64
+	cache, quiet                bool
 }
 
 func parse(args []string) (options, error) {
@@ -25,6 +26,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.n, "n", 200, "number of characters to write")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of what is drawn")
 	flags.Float64Var(&o.temperature, "temperature", 0.8, "0 takes what is most likely; more is more surprising")
+	flags.BoolVar(&o.cache, "cache", true, "keep what attention needs of earlier letters; without it the same text takes longer")
+	flags.BoolVar(&o.quiet, "quiet", false, "do not say at the end on standard error how long it took")
 	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
 	err := program.Parse(flags, "generate writes text with a trained model:", args, func() error { return o.check() })
 	return o, err
@@ -44,4 +47,9 @@ func (o options) check() error {
 		return fmt.Errorf("-temperature is %v; want 0 or more", o.temperature)
 	}
 	return nil
+}
+
+// settings is what must be the same on all ranks.
+func (o options) settings() string {
+	return fmt.Sprintf("-prompt %q -n %d -bits %d -seed %d -temperature %v -cache=%t", o.prompt, o.n, o.bits, o.seed, o.temperature, o.cache)
 }

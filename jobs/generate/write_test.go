@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/random"
+	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/group/grouptest"
 	"github.com/lockstep-go/lockstep/nn"
@@ -35,13 +38,14 @@ func saved(t *testing.T, change func(meta map[string]string)) string {
 // written is what so many ranks write.
 func written(t *testing.T, o options, ranks int) (string, error) {
 	t.Helper()
+	o.quiet = true
 	outs, errs := make([]bytes.Buffer, ranks), make([]error, ranks)
 	var wait sync.WaitGroup
 	for rank, comm := range grouptest.NewWorld(ranks) {
 		wait.Go(func() {
 			g := group.NewWith(comm, group.Config{Timeout: time.Minute})
 			defer g.Close()
-			errs[rank] = write(t.Context(), o, &outs[rank], g)
+			errs[rank] = write(t.Context(), o, &outs[rank], &outs[rank], g)
 		})
 	}
 	wait.Wait()
@@ -53,6 +57,7 @@ func written(t *testing.T, o options, ranks int) (string, error) {
 	return outs[0].String(), errs[0]
 }
 
+// With 24 letters after the prompt, a context of 16 is full twice.
 func TestTheSameTextOnAnyNumberOfRanks(t *testing.T) {
 	dir := saved(t, func(map[string]string) {})
 	texts := map[string]bool{}
@@ -60,8 +65,9 @@ func TestTheSameTextOnAnyNumberOfRanks(t *testing.T) {
 		{prompt: "ab", n: 24, seed: 1, temperature: 0.8},
 		{prompt: "ab", n: 24, seed: 2, temperature: 0.8},
 		{prompt: "ñ a", n: 24},
-		{prompt: "a", n: 12, seed: 3, temperature: 0.8, bits: 4},
-		{prompt: "a", n: 12, seed: 3, temperature: 0.8, bits: 8},
+		{prompt: strings.Repeat("ab a", 5), n: 24, seed: 1, temperature: 0.8},
+		{prompt: "a", n: 24, seed: 3, temperature: 0.8, bits: 4},
+		{prompt: "a", n: 24, seed: 3, temperature: 0.8, bits: 8},
 	} {
 		o.checkpoint = dir
 		want, err := written(t, o, 1)
@@ -69,21 +75,79 @@ func TestTheSameTextOnAnyNumberOfRanks(t *testing.T) {
 			t.Fatalf("%+v: %d letters in %q, %v", o, n, want, err)
 		}
 		texts[want] = true
-		for _, ranks := range []int{2, 4} {
-			got, err := written(t, o, ranks)
-			if o.bits != 0 && ranks == 4 { // 16 inputs of a rank are no group of 32
-				if err == nil || !strings.Contains(err.Error(), "whole groups of 32") {
-					t.Errorf("%+v on 4 ranks: %v", o, err)
+		for _, ranks := range []int{1, 2, 4} {
+			for _, o.cache = range []bool{false, true} {
+				if got, err := written(t, o, ranks); err != nil || got != want {
+					t.Errorf("%+v on %d ranks: %q, %v; alone without a cache %q", o, ranks, got, err, want)
 				}
-				continue
-			}
-			if err != nil || got != want {
-				t.Errorf("%+v on %d ranks: %q, %v; alone %q", o, ranks, got, err, want)
 			}
 		}
 	}
-	if len(texts) < 4 {
+	if len(texts) != 6 {
 		t.Errorf("only %d different texts", len(texts))
+	}
+}
+
+func TestAShorterTextIsTheBeginningOfALongerOne(t *testing.T) {
+	o := options{checkpoint: saved(t, func(map[string]string) {}), prompt: "a", n: 30, temperature: 1, cache: true}
+	long, err := written(t, o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.n = 7
+	if short, err := written(t, o, 1); err != nil || !strings.HasPrefix(long, strings.TrimSuffix(short, "\n")) {
+		t.Errorf("%q, %v; longer %q", short, err, long)
+	}
+}
+
+// With the cache each letter after the first takes the model through one position.
+func TestTheCacheSavesWork(t *testing.T) {
+	model, _, err := load(t.Context(), options{checkpoint: saved(t, func(map[string]string) {})}, group.Single())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []bool{true, false} {
+		w := newWindow(model, []int32{1, 2, 3}, keep)
+		for i := range 20 {
+			before := len(w.tokens) - w.seen
+			if _, err := w.logits(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]int{true: len(w.tokens), false: len(w.tokens)}[keep]; w.cache[0].Len() != want || w.seen != want {
+				t.Errorf("letter %d: %d in the cache, %d seen, want %d", i, w.cache[0].Len(), w.seen, want)
+			}
+			// The cache is empty at the beginning, and when 17 letters have become 8.
+			if fresh := i == 0 || len(w.tokens) == 8 && i > 8; keep && !fresh && before != 1 {
+				t.Errorf("letter %d: %d positions are computed, want 1", i, before)
+			}
+			w.add(int32(i % 5))
+		}
+	}
+}
+
+// Rank 0 alone draws: what the others would draw does not count.
+func TestAllRanksGetWhatRank0Draws(t *testing.T) {
+	const ranks = 3
+	drawn := make([][]int32, ranks)
+	var wait sync.WaitGroup
+	for rank, comm := range grouptest.NewWorld(ranks) {
+		wait.Go(func() {
+			g := group.NewWith(comm, group.Config{Timeout: time.Minute})
+			defer g.Close()
+			for i := range 32 {
+				token, err := draw(t.Context(), array.Zeros(dtype.Float32, 1000), random.NewKey(uint64(rank)).Fold(uint64(i)), 1, g)
+				if err != nil {
+					t.Errorf("rank %d: %v", rank, err)
+				}
+				drawn[rank] = append(drawn[rank], token)
+			}
+		})
+	}
+	wait.Wait()
+	for rank := range ranks {
+		if !slices.Equal(drawn[rank], drawn[0]) || slices.Min(drawn[rank]) == slices.Max(drawn[rank]) {
+			t.Errorf("rank %d has %v, rank 0 %v", rank, drawn[rank], drawn[0])
+		}
 	}
 }
 
@@ -109,7 +173,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestWrongUse(t *testing.T) {
+func TestWrongFlags(t *testing.T) {
 	for args, says := range map[string]string{
 		"-prompt a":                               "-checkpoint is missing",
 		"-checkpoint a":                           "-prompt is missing",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +37,7 @@ func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
 					c.change(&o, &task)
 				}
 				g := group.NewWith(comm, group.Config{Timeout: time.Minute})
-				ranks.Go(func() { errs[rank] = agree(t.Context(), o, &task, g) })
+				ranks.Go(func() { errs[rank] = program.Agree(t.Context(), g, o.settings(&task)) })
 			}
 			ranks.Wait()
 			for rank, err := range errs {
@@ -57,20 +56,13 @@ func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
 	}
 }
 
-func TestSettingsFitIntoTheirRoom(t *testing.T) {
-	o := options{model: "gpt", steps: maxSteps, batch: maxBatch, tensor: math.MaxInt, rate: 2.2250738585072014e-308, seed: 1<<64 - 1}
-	if n := len(o.settings(&task{digest: digest(nil)})); n >= settingsBytes {
-		t.Errorf("%d bytes", n)
-	}
-}
-
 func TestALostRankIsNoWrongUse(t *testing.T) {
 	comms := grouptest.NewWorld(2)
 	g := group.NewWith(comms[0], group.Config{Timeout: time.Minute})
 	if err := comms[1].Close(); err != nil {
 		t.Fatal(err)
 	}
-	err := agree(t.Context(), options{}, &task{}, g)
+	err := program.Agree(t.Context(), g, "")
 	var usage *program.UsageError
 	if err == nil || errors.As(err, &usage) {
 		t.Errorf("error is %v", err)

@@ -77,7 +77,7 @@ func train(ctx context.Context, args []string, s *signals) error {
 // arrange makes sure that the ranks can do together what they were started for, and
 // gives each its part of the model.
 func (o options) arrange(ctx context.Context, t *task, g *group.Group) (*layout, error) {
-	if err := agree(ctx, o, t, g); err != nil {
+	if err := program.Agree(ctx, g, o.settings(t)); err != nil {
 		return nil, err
 	}
 	if err := o.checkRanks(g.Size()); err != nil {
