@@ -83,7 +83,7 @@ func TestDisturbedFiguresCountWhereThereAreNoOthers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := fixture(&options{})
 			for i, share := range c.shares {
-				r.add(s, r.field[0], []figure{{4, float64(10 * (i + 1))}}, share)
+				r.add(s, r.field[0], []figure{{4, float64(10 * (i + 1))}}, share, true)
 			}
 			v := r.judgeOne(demand{ours: at, plus: 100})
 			if v.got != c.want || v.mark() != c.mark {

@@ -25,6 +25,8 @@ func measureAll(ctx context.Context, o *options) (*results, error) {
 		return nil, err
 	}
 	r.note(missing)
+	r.distance = o.distance(folder(dir))
+	r.distance.learn(ctx)
 	before := readBusy()
 	for round := range o.rounds {
 		if err := r.round(ctx, round); err != nil {
@@ -58,7 +60,7 @@ func (r *results) wants(s scenario, c contender) bool {
 
 // needed lists the programs of everything that is wanted.
 func (r *results) needed() map[string]bool {
-	all := map[string]bool{}
+	all := map[string]bool{limitsProgram: true}
 	for _, s := range r.scenarios {
 		for _, c := range r.field {
 			for _, source := range c.needs {
@@ -80,7 +82,7 @@ func (r *results) note(missing map[string]string) {
 	}
 }
 
-// round launches each contender of each scenario once.
+// round launches each contender once for each size of each scenario.
 func (r *results) round(ctx context.Context, number int) error {
 	for _, s := range r.scenarios {
 		for _, c := range r.field {
@@ -88,35 +90,53 @@ func (r *results) round(ctx context.Context, number int) error {
 				continue
 			}
 			fmt.Fprintf(r.options.progress, "round %d of %d: %s: %s\n", number+1, r.options.rounds, s.name(), c.name())
-			if err := r.launch(ctx, s, c); err != nil {
-				return err
+			for _, n := range s.bytes {
+				if err := r.launch(ctx, s.of(n), c); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// launch notes a contender's failure and goes on; an error is the end of ctx.
+// launch launches a contender, and again when the cores went apart meanwhile. It notes
+// a failure and goes on; an error is the end of ctx.
 func (r *results) launch(ctx context.Context, s scenario, c contender) error {
-	command, err := c.command(s, r.options.effort())
-	var figures []figure
-	var before busy
-	if err == nil {
-		if r.options.work {
-			fmt.Fprintln(r.options.progress, strings.Join(command, " "))
+	for range tries {
+		near, err := r.launchOnce(ctx, s, c)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		r.awaitQuiet(ctx)
-		before = readBusy()
-		figures, err = carryOut(ctx, command)
+		if err != nil {
+			fmt.Fprintf(r.options.progress, "  failed: %v\n", err)
+			r.fail(s, c, err)
+			return nil
+		}
+		if near {
+			return nil
+		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		fmt.Fprintf(r.options.progress, "  failed: %v\n", err)
-		r.fail(s, c, err)
-		return nil
-	}
-	r.add(s, c, figures, before.foreignShare())
 	return nil
+}
+
+func (r *results) launchOnce(ctx context.Context, s scenario, c contender) (near bool, err error) {
+	command, err := c.command(s, r.options.effort())
+	if err != nil {
+		return false, err
+	}
+	if r.options.work {
+		fmt.Fprintln(r.options.progress, strings.Join(command, " "))
+	}
+	r.awaitQuiet(ctx)
+	near = r.distance.await(ctx)
+	before := readBusy()
+	figures, err := carryOut(ctx, command)
+	if err != nil {
+		return false, err
+	}
+	foreign := before.foreignShare()
+	near = r.distance.near(ctx) && near
+	r.add(s, c, figures, foreign, near)
+	return near, nil
 }

@@ -87,6 +87,23 @@ func checkJSON(t *testing.T, file string) {
 	}
 }
 
+// TestDistance asks a program that says what it is told to.
+func TestDistance(t *testing.T) {
+	program, trips := filepath.Join(t.TempDir(), "limits"), []string{"0.4", "0.1", "0.29", "0.31", "0.05", "0.29"}
+	d := distance{program: program}
+	for i, near := range []bool{true, true, true, false, true, false} {
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho 4 "+trips[i]+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.near(t.Context()); got != near {
+			t.Errorf("after %v µs near is %v, want %v", trips[:i+1], got, near)
+		}
+	}
+	if none := (&distance{}); !none.near(t.Context()) || !none.await(t.Context()) {
+		t.Error("without a program cores lie apart")
+	}
+}
+
 // The limits check their own sums; three ranks make slices that do not divide.
 func TestLimitsInC(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -144,8 +161,12 @@ func TestFailedLaunchIsNotedAndTheRunGoesOn(t *testing.T) {
 	if err := r.round(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.failures) != len(r.scenarios) || !strings.Contains(r.failures[0].Error, "no-such-command") {
-		t.Errorf("got failures %v, want one for each of %d scenarios with what was printed", r.failures, len(r.scenarios))
+	launches := 0
+	for _, s := range r.scenarios {
+		launches += len(s.bytes)
+	}
+	if len(r.failures) != launches || !strings.Contains(r.failures[0].Error, "no-such-command") {
+		t.Errorf("got failures %v, want one for each of %d launches with what was printed", r.failures, launches)
 	}
 }
 

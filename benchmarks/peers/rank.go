@@ -116,15 +116,26 @@ func (r *runner) measure(n int) error {
 	if err != nil {
 		return err
 	}
-	each, err := repeat(trials(n), op)
-	if err != nil {
-		return err
-	}
-	iterations, err := r.agreed(each)
+	iterations, err := r.calibrate(trials(n), op)
 	for i := 0; i < r.task.repetitions && err == nil; i++ {
 		err = r.repetition(iterations, op)
 	}
 	return err
+}
+
+// calibrate finds out how many operations fill the time. The first few are slower
+// than those to come, so it asks again after as many as these promise.
+func (r *runner) calibrate(trials int, op func() error) (int, error) {
+	for range 2 {
+		each, err := repeat(trials, op)
+		if err != nil {
+			return 0, err
+		}
+		if trials, err = r.agreed(each); err != nil {
+			return 0, err
+		}
+	}
+	return trials, nil
 }
 
 func (r *runner) repetition(iterations int, op func() error) error {

@@ -16,7 +16,7 @@ type cell struct {
 type attempt struct {
 	Detail    string    `json:"detail,omitempty"`
 	Values    []float64 `json:"values"`
-	Disturbed []float64 `json:"disturbed,omitempty"` // of launches beside which others worked
+	Disturbed []float64 `json:"disturbed,omitempty"` // of launches beside which others worked, or whose cores lay apart
 }
 
 // quiet is up to what share of the cores other processes may use for a figure to
@@ -43,13 +43,16 @@ type results struct {
 	cells     map[cell][]*attempt
 	failures  []failure
 	launches  int
-	disturbed int // of the launches
+	disturbed int // of the launches, by other processes
+	apart     int // of the launches, whose cores lay apart
+	distance  distance
 }
 
 // failure is a launch that came to nothing.
 type failure struct {
 	Scenario  string `json:"scenario"`
 	Contender string `json:"contender"`
+	Bytes     []int  `json:"bytes"`
 	Error     string `json:"error"`
 }
 
@@ -61,15 +64,18 @@ func newResults(o *options, field []contender) *results {
 }
 
 // add takes the figures of one launch, during which other processes used a share
-// of the cores.
-func (r *results) add(s scenario, c contender, figures []figure, foreign float64) {
+// of the cores, and these were near each other or not.
+func (r *results) add(s scenario, c contender, figures []figure, foreign float64, near bool) {
 	r.launches++
 	if foreign > quiet {
 		r.disturbed++
 	}
+	if !near {
+		r.apart++
+	}
 	for _, f := range figures {
 		a := r.attempt(cell{s.name(), c.row, f.bytes}, c.detail)
-		if foreign > quiet {
+		if foreign > quiet || !near {
 			a.Disturbed = append(a.Disturbed, f.value)
 		} else {
 			a.Values = append(a.Values, f.value)
@@ -89,7 +95,7 @@ func (r *results) attempt(at cell, detail string) *attempt {
 }
 
 func (r *results) fail(s scenario, c contender, err error) {
-	r.failures = append(r.failures, failure{s.name(), c.name(), err.Error()})
+	r.failures = append(r.failures, failure{s.name(), c.name(), s.bytes, err.Error()})
 }
 
 // best is the lowest median among the contenders of a cell.

@@ -63,6 +63,12 @@ func (s scenario) upTo(limit int) scenario {
 	return s
 }
 
+// of is the scenario with one size.
+func (s scenario) of(bytes int) scenario {
+	s.bytes = []int{bytes}
+	return s
+}
+
 // chosen lists the scenarios of this run; the quick ones keep one size at least.
 func (o *options) chosen() []scenario {
 	if !o.quick {

@@ -32,7 +32,7 @@ func (r *results) preface(w io.Writer) {
 		}
 	}
 	for _, f := range r.failures {
-		fmt.Fprintf(w, "\nFailed: %s, %s: %s\n", f.Scenario, f.Contender, f.Error)
+		fmt.Fprintf(w, "\nFailed: %s of %d bytes, %s: %s\n", f.Scenario, f.Bytes, f.Contender, f.Error)
 	}
 }
 
@@ -42,11 +42,16 @@ func (r *results) company() string {
 		return "What other processes did meanwhile is not known."
 	}
 	text := fmt.Sprintf("Other processes used %.0f %% of the cores meanwhile", 100*r.foreign)
-	if r.disturbed == 0 {
-		return text + "."
+	if r.disturbed > 0 {
+		text += fmt.Sprintf(" and disturbed %d of %d launches (more than %.0f %%)", r.disturbed, r.launches, 100*quiet)
 	}
-	return fmt.Sprintf("%s and disturbed %d of %d launches (more than %.0f %%): **figures from those alone, marked ~, and ratios made of them say little.**",
-		text, r.disturbed, r.launches, 100*quiet)
+	if r.apart > 0 {
+		text += fmt.Sprintf("; the cores lay apart in %d of %d launches", r.apart, r.launches)
+	}
+	if r.disturbed+r.apart > 0 {
+		text += ": **figures from those alone, marked ~, and ratios made of them say little**"
+	}
+	return text + "."
 }
 
 func plural(n int, word string) string {

@@ -43,27 +43,34 @@ func TestShort(t *testing.T) {
 
 func TestCompanyIsNotHidden(t *testing.T) {
 	for _, c := range []struct {
-		name                string
-		foreign             float64
-		launches, disturbed int
-		want                string
+		name             string
+		foreign          float64
+		disturbed, apart int // of nine launches
+		want             string
 	}{
-		{"quiet", 0.02, 9, 0, "Other processes used 2 % of the cores meanwhile."},
-		{"busy", 0.5, 9, 7, "disturbed 7 of 9 launches"},
-		{"not known", -1, 9, 0, "not known"},
+		{"quiet", 0.02, 0, 0, "Other processes used 2 % of the cores meanwhile."},
+		{"busy", 0.5, 7, 0, "disturbed 7 of 9 launches"},
+		{"apart", 0.02, 0, 5, "apart in 5 of 9 launches: **figures"},
+		{"not known", -1, 0, 0, "not known"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := fixture(&options{})
-			r.foreign, r.launches, r.disturbed = c.foreign, c.launches, c.disturbed
+			r.foreign, r.launches, r.disturbed, r.apart = c.foreign, 9, c.disturbed, c.apart
 			if got := r.company(); !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
-	r := fixture(&options{})
-	r.add(scenarios[0], r.field[0], []figure{{4, 5}}, 0.5)
-	if got := r.shown(scenarios[0], ringTCP, 4); got != "~5" {
-		t.Errorf("a disturbed figure is shown as %q, want ~5", got)
+	for _, c := range []struct {
+		share float64
+		near  bool
+		want  string
+	}{{0, true, "5"}, {0.5, true, "~5"}, {0, false, "~5"}} {
+		r := fixture(&options{})
+		r.add(scenarios[0], r.field[0], []figure{{4, 5}}, c.share, c.near)
+		if got := r.shown(scenarios[0], ringTCP, 4); got != c.want {
+			t.Errorf("a figure beside a share of %g, near %v, is shown as %q, want %q", c.share, c.near, got, c.want)
+		}
 	}
 }
 

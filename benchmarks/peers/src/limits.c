@@ -249,10 +249,13 @@ static int agreed_iterations(double each) {
 
 static void measure(operation op, size_t bytes) {
   op(bytes);
-  int trials = bytes > 1 << 20 ? 2 : 6;
-  double start = now();
-  for (int i = 0; i < trials; i++) op(bytes);
-  int n = agreed_iterations((now() - start) / trials);
+  int n = bytes > 1 << 20 ? 2 : 6;
+  double start;
+  for (int again = 0; again < 2; again++) { // the first few are slower than those to come
+    start = now();
+    for (int i = 0; i < n; i++) op(bytes);
+    n = agreed_iterations((now() - start) / n);
+  }
   for (int r = 0; r < repetitions; r++) {
     barrier();
     start = now();
