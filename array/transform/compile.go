@@ -52,7 +52,8 @@ func CompileWith[S comparable](f func(static S, xs ...*array.Array) []*array.Arr
 //	params = step(append(params, batch...)...) // the old parameters cannot be read any more
 //
 // What array.Donate promises is promised by every call: nobody reads these arguments any
-// more. The same array must not be given twice.
+// more. The same array must not be given twice. An argument that f returns as it is, such
+// as a parameter that is not trained, stays what it was.
 func CompileDonating(f Func, n int) Func {
 	g := compileTaking(func(_ struct{}, xs ...*array.Array) []*array.Array { return f(xs...) }, n)
 	return func(xs ...*array.Array) []*array.Array {
@@ -105,7 +106,7 @@ type compiled struct {
 	// that the tape holds were recorded when it was written: they serve one call.
 	every  Func
 	served atomic.Bool
-	taken  int // how many arguments are donated by every call
+	taken  []int // arguments that every call donates
 	// What concrete arguments are given to, made when there are some.
 	specs []array.Spec
 	cut   sync.Once
@@ -126,7 +127,8 @@ func compile(f Func, specs []array.Spec, taken int) *compiled {
 	if bad := t.mistake(); bad != nil {
 		return &compiled{outs: t.outs, err: bad.Err()}
 	}
-	made := &compiled{tape: newTape(t), specs: specs, taken: taken}
+	made := &compiled{tape: newTape(t), specs: specs}
+	made.taken = made.tape.own(taken)
 	for _, x := range made.tape.captured {
 		if x.IsTraced() {
 			return &compiled{outs: t.outs, err: fmt.Errorf("compile: the function captures %v, which belongs to an enclosing transform; make it an argument", x.Spec())}
@@ -143,10 +145,10 @@ func compile(f Func, specs []array.Spec, taken int) *compiled {
 func (c *compiled) call(xs []*array.Array) []*array.Array {
 	switch {
 	case c.every != nil && c.served.Swap(true):
-		return finished(record(c.every, donated(xs, count(c.taken))))
+		return finished(record(c.every, donated(xs, c.taken)))
 	case c.tape != nil && slices.ContainsFunc(xs, (*array.Array).IsTraced):
 		// For the enclosing transform, which knows the primitives' rules.
-		return c.tape.run(donated(xs, count(c.taken)))
+		return c.tape.run(donated(xs, c.taken))
 	case c.tape != nil:
 		c.cut.Do(c.makeParts)
 		if c.err != nil {
@@ -178,15 +180,6 @@ func donated(xs []*array.Array, which []int) []*array.Array {
 		xs[i] = array.Donate(xs[i])
 	}
 	return xs
-}
-
-// count is 0, 1, … n-1.
-func count(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 // remembered is how many combinations of arguments a compiled function keeps.

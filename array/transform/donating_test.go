@@ -126,6 +126,41 @@ func TestWhatCannotBeTakenAlone(t *testing.T) {
 	near(t, "afterwards", y, []float64{2, 4, 6}, 3)
 }
 
+// TestResultsThatAreArguments returns a donated argument as it is, beside what is
+// computed from it in a program, in several and around the node of a lane.
+func TestResultsThatAreArguments(t *testing.T) {
+	q := &queue{}
+	for name, f := range map[string]func(x *array.Array) *array.Array{
+		"one operation": func(x *array.Array) *array.Array { return x.MulScalar(2) },
+		"a product": func(x *array.Array) *array.Array {
+			return x.Reshape(2, 2).MatMul(x.Reshape(2, 2)).Add(x.Reshape(2, 2)).Flatten()
+		},
+		"a lane": func(x *array.Array) *array.Array { return array.Apply1(spoken{q: q}, x.AddScalar(1)).Add(x) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := transform.CompileDonating(func(xs ...*array.Array) []*array.Array {
+				return []*array.Array{xs[0], f(xs[0]), xs[1].AddScalar(1)}
+			}, 2)
+			given := func() *array.Array { return array.From([]float64{1, 2, 3, 4}).AddScalar(0) }
+			frozen, other := given(), given()
+			want, err := array.Values[float64](t.Context(), f(given()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				outs := step(frozen, other)
+				if err := array.Eval(t.Context(), outs...); err != nil {
+					t.Fatal(err)
+				}
+				near(t, "as it came", outs[0], []float64{1, 2, 3, 4}, 4)
+				near(t, "computed from it", outs[1], want, 4)
+				frozen, other = outs[0], outs[2]
+			}
+			near(t, "written over", other, []float64{4, 5, 6, 7}, 4)
+		})
+	}
+}
+
 func TestTakingUnderTransformsAndBesideLanes(t *testing.T) {
 	square := first(transform.CompileDonating(one(func(x *array.Array) *array.Array { return x.Mul(x) }), 1))
 	near(t, "gradient", transform.Grad(func(x *array.Array) *array.Array { return square(x.MulScalar(1)) })(array.Scalar(3.0)), []float64{6})

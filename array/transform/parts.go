@@ -43,19 +43,28 @@ func (t *tape) parts(specs []array.Spec) ([]part, error) {
 	return parts, nil
 }
 
-// take lets the programs have the storage of the first n arguments. It returns those that
-// more than one program reads, or something else: the array itself has to be given then.
-func (t *tape) take(parts []part, n int) (rest []int) {
-	readers := make([][]int, n) // programs, or -1
-	for i, p := range parts {
-		for k := range p.readers() {
-			if k < n {
-				readers[k] = append(readers[k], i)
-			}
+// own lists those of the first n arguments that are not themselves results: those go
+// back to the caller as they came.
+func (t *tape) own(n int) (list []int) {
+	for k := range n {
+		if !slices.Contains(t.results, k) {
+			list = append(list, k)
 		}
 	}
-	for k := range n {
-		if len(readers[k]) != 1 || slices.Contains(t.results, k) || parts[readers[k][0]].program == nil {
+	return list
+}
+
+// take lets the programs have the storage of the arguments taken. It returns those that
+// more than one program reads, or something else: the array itself has to be given then.
+func (t *tape) take(parts []part, taken []int) (rest []int) {
+	readers := map[int][]int{} // programs, or -1
+	for i, p := range parts {
+		for k := range p.readers() {
+			readers[k] = append(readers[k], i)
+		}
+	}
+	for _, k := range taken {
+		if len(readers[k]) != 1 || parts[readers[k][0]].program == nil {
 			rest = append(rest, k)
 			continue
 		}
