@@ -67,6 +67,7 @@ var rooms = []room{
 	{"internal/turn", nil, nil},
 	{"internal/par", nil, nil},
 	{"internal/env", nil, nil},
+	{"internal/hostlist", []string{"internal/env"}, nil},
 }
 
 func transport(below ...string) []string { return append(append(below, internals...), "internal/env") }

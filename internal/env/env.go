@@ -35,6 +35,7 @@ const (
 	Log         = "LOCKSTEP_LOG"
 	Kernel      = "LOCKSTEP_KERNEL"
 	CacheLimit  = "LOCKSTEP_CACHE_LIMIT"
+	SSH         = "LOCKSTEP_SSH"
 
 	MLXRank     = "MLX_RANK"
 	MLXHostFile = "MLX_HOSTFILE"
@@ -82,6 +83,7 @@ var Variables = []Variable{
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
 	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
 	{CacheLimit, "bytes, 0 or more, with KiB, MiB or GiB behind if these are meant", "memory of arrays that is kept to be used again; half of the machine's if not set"},
+	{SSH, "a program", "what launch reaches other hosts by, instead of ssh"},
 	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
 	{MLXHostFile, "a path", "as LOCKSTEP_HOSTFILE, with MLX_RANK"},
 	{TorchRank, "0 to size-1", "rank, with WORLD_SIZE, MASTER_ADDR and MASTER_PORT"},
@@ -117,6 +119,15 @@ func LookupBackend() (string, error) {
 	v, ok := os.LookupEnv(Backend)
 	if ok && v == "" {
 		return "", wrong(Backend, v, "the name of a backend, or any")
+	}
+	return v, nil
+}
+
+// LookupSSH returns the value of LOCKSTEP_SSH, "" when it is not set.
+func LookupSSH() (string, error) {
+	v, ok := os.LookupEnv(SSH)
+	if ok && v == "" {
+		return "", wrong(SSH, v, "a program that reaches other hosts, such as ssh")
 	}
 	return v, nil
 }

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/lockstep-go/lockstep/jobs/launch/internal/agent"
 )
 
 const (
 	// settling is how long the first failure waits for others that explain it.
 	settling = 200 * time.Millisecond
-	// patience is how long ranks that were killed may stay before launch leaves.
+	// patience is how long ranks that were killed, and agents that were told to
+	// leave, may stay before launch leaves.
 	patience = 3 * time.Second
 )
 
@@ -40,14 +43,17 @@ func (j *job) await() verdict {
 			j.finish(syscall.SIGTERM, verdict{})
 		case s := <-j.signals:
 			j.interrupt(s.(syscall.Signal))
+		case err := <-j.lost:
+			j.finish(syscall.SIGTERM, verdict{codeFailure, err.Error()})
 		case err := <-j.broken:
 			j.finish(syscall.SIGTERM, verdict{codeFailure, fmt.Sprintf("passing on output: %v", err)})
 		case <-j.forced:
 			j.kill()
 		case <-j.left:
-			if j.interrupted || !j.gone() {
+			if j.interrupted || !j.passing() {
 				return j.conclude()
 			}
+			j.left = time.After(patience)
 		case <-j.done:
 			return j.conclude()
 		}
@@ -75,7 +81,7 @@ func (j *job) finish(sig syscall.Signal, v verdict) {
 	}
 	j.verdict = &v
 	j.signal(sig)
-	j.forced = time.After(grace)
+	j.forced = time.After(j.grace)
 }
 
 // interrupt passes a signal on; one that comes while the job ends already ends it
@@ -86,7 +92,11 @@ func (j *job) interrupt(s syscall.Signal) {
 		j.kill()
 		return
 	}
-	j.finish(s, verdict{128 + int(s), fmt.Sprintf("ended by signal %d (%v)", int(s), s)})
+	j.finish(s, interrupted(s))
+}
+
+func interrupted(s syscall.Signal) verdict {
+	return verdict{128 + int(s), fmt.Sprintf("ended by signal %d (%v)", int(s), s)}
 }
 
 func (j *job) kill() {
@@ -95,20 +105,14 @@ func (j *job) kill() {
 }
 
 func (j *job) signal(s syscall.Signal) {
-	for _, r := range j.ranks {
-		r.signal(s)
+	for _, h := range j.hosts {
+		h.tell(agent.Order{Signal: s})
 	}
 }
 
-// gone reports whether no process is left, and only output still has to pass.
-func (j *job) gone() bool {
-	for _, r := range j.ranks {
-		if !r.gone.Load() {
-			return false
-		}
-	}
-	return true
-}
+// passing reports whether launch waits for whoever reads its output, behind which
+// an agent's word that all is over may stand.
+func (j *job) passing() bool { return j.stdout.writing.Load() || j.stderr.writing.Load() }
 
 func (j *job) conclude() verdict {
 	for len(j.exits) > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func alive(pid int) bool {
 }
 
 func TestKillingLaunchEndsTheRanks(t *testing.T) {
-	j := startRunning(t, 3, "sleep", "sleep", "stubborn")
+	j := startRunning(t, 7, "sleep", "stubborn", "parent", "daemon", "stop")
 	dir := strings.TrimPrefix(j.Env[len(j.Env)-1], "TMPDIR=")
 	j.Process.Kill()
 	j.Wait()
@@ -36,7 +37,7 @@ func TestKillingLaunchEndsTheRanks(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if !alive(j.pids[0]) && !alive(j.pids[1]) && !alive(j.pids[2]) {
+		if !slices.ContainsFunc(j.pids, alive) {
 			return
 		}
 	}

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 func TestCodeIsThatOfTheRankThatFailed(t *testing.T) {
+	conform.Row(t, "X6", "X7")
 	for _, c := range []struct {
 		name string
 		each []string
@@ -26,6 +29,9 @@ func TestCodeIsThatOfTheRankThatFailed(t *testing.T) {
 		{"one is killed", []string{"sleep", "kill", "sleep"}, 137, "rank 1 was killed by signal 9 (killed)"},
 		{"one has left early and well, another fails", []string{"0", "sleep", "4"}, 4, "rank 2 exited with code 4"},
 		{"one has a stubborn child", []string{"parent", "5", "parent"}, 5, "rank 1 exited with code 5"},
+		{"one has a daemon that ignores the request to end", []string{"daemon", "6"}, 6, "rank 1 exited with code 6"},
+		{"one is stopped", []string{"stop", "7"}, 7, "rank 1 exited with code 7"},
+		{"all leave a daemon behind", []string{"daemon-orphan", "daemon-orphan"}, 0, ""},
 		{"all leave a stubborn child behind", []string{"orphan", "orphan"}, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,6 +87,7 @@ func processes(text string) []int {
 }
 
 func TestSignalsToLaunchEndTheJob(t *testing.T) {
+	conform.Row(t, "X8")
 	// Where the tests run under nohup, launch would inherit that and rightly go on.
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
@@ -98,6 +105,8 @@ func TestSignalsToLaunchEndTheJob(t *testing.T) {
 		{"quit", syscall.SIGQUIT, 131, []string{"sleep"}, 1},
 		{"hang up", syscall.SIGHUP, 129, []string{"sleep"}, 1},
 		{"interrupt with children who ignore it", syscall.SIGINT, 130, []string{"parent", "stubborn"}, 3},
+		{"interrupt with daemons who ignore it", syscall.SIGINT, 130, []string{"daemon", "daemon"}, 4},
+		{"interrupt with a rank that is stopped", syscall.SIGINT, 130, []string{"stop", "sleep"}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 func TestRanksAreGivenTheirPlace(t *testing.T) {
+	conform.Row(t, "X1", "X5")
 	r := run(t, nil, []string{"-n", "3", "--env", "A=old", "--env", `A=b c"$HOME`, "--env", "B"},
 		"print", "LOCKSTEP_RANK", "LOCKSTEP_SIZE", "LOCKSTEP_BACKEND", "A", "B")
 	if r.code != 0 || r.stderr != "" {
@@ -29,6 +32,7 @@ func TestRanksAreGivenTheirPlace(t *testing.T) {
 }
 
 func TestOneRankIsAWorldOfOne(t *testing.T) {
+	conform.Row(t, "X12")
 	r := run(t, nil, nil, "print", "LOCKSTEP_RANK", "LOCKSTEP_SIZE")
 	if want := "LOCKSTEP_RANK true \"0\"\nLOCKSTEP_SIZE true \"1\"\n"; r.stdout != want || r.code != 0 {
 		t.Errorf("code %d, %q; want 0, %q", r.code, r.stdout, want)
@@ -56,23 +60,6 @@ func TestOtherWorldsAreTakenAway(t *testing.T) {
 	}
 }
 
-func TestSettingsOfOpenMPIStayOutsideItsWorlds(t *testing.T) {
-	got := withoutWorlds([]string{"OMPI_MCA_btl=tcp,self", "PMI_RANK=0", "RANKS=2", "A=OMPI_COMM_WORLD_RANK=1"})
-	want := []string{"OMPI_MCA_btl=tcp,self", "RANKS=2", "A=OMPI_COMM_WORLD_RANK=1"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestEachVariableIsPassedOnceWithItsLastValue(t *testing.T) {
-	o := &options{backend: "mpi", dir: "/d", env: []string{"A=2", "A=3"}}
-	got := jobEnviron(o, []string{"A=1", "PWD=/here", "B=1", "LOCKSTEP_BACKEND=ring"})
-	want := []string{"B=1", "A=3", "PWD=/d", "LOCKSTEP_BACKEND=mpi"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestDirectoryIsTheRanks(t *testing.T) {
 	dir := t.TempDir()
 	r := run(t, nil, []string{"--cwd", dir}, "print", "PWD")
@@ -81,64 +68,18 @@ func TestDirectoryIsTheRanks(t *testing.T) {
 	}
 }
 
-func TestMeetingPlaceIsFreeForRankZero(t *testing.T) {
-	m, err := arrange(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		listener, err := net.Listen("tcp", m.coordinator)
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener.Close()
-	}
-	m.end()
-	if _, err := os.Stat(m.tokenFile); !os.IsNotExist(err) {
-		t.Errorf("the secret is still there: %v", err)
-	}
-}
-
-func TestSecretOnDisk(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	path, end, err := keepOnDisk([]byte("secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if data, err := os.ReadFile(path); err != nil || string(data) != "secret" {
-		t.Errorf("read %q, %v", data, err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode of %s: %v, %v; want 0600", path, info, err)
-	}
-	end()
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
-		t.Errorf("left %v, %v", left, err)
-	}
-}
-
 func TestSecretsArePrivateAndDiffer(t *testing.T) {
 	secrets := map[string]bool{}
 	for range 2 {
-		m, err := arrange(0)
-		if err != nil {
-			t.Fatal(err)
+		r := run(t, nil, []string{"-n", "2"}, "secret")
+		mode, secret, _ := strings.Cut(strings.SplitN(r.stdout, "\n", 2)[0], " ")
+		if mode != "0600" || len(secret) != 64 || strings.Count(r.stdout, secret) != 2 {
+			t.Errorf("got %q, %q; want 0600 and the same 64 digits of both ranks", r.stdout, r.stderr)
 		}
-		defer m.end()
-		info, err := os.Stat(m.tokenFile)
-		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Fatalf("mode %v, %v; want 0600", info.Mode(), err)
-		}
-		secret, _ := os.ReadFile(m.tokenFile)
-		secrets[string(secret)] = len(secret) == 64
+		secrets[secret] = true
 	}
 	if len(secrets) != 2 {
 		t.Errorf("two jobs share one secret")
-	}
-	for secret, long := range secrets {
-		if !long {
-			t.Errorf("secret %q; want 64 digits", secret)
-		}
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// exit is how a rank's process ended.
+// exit is how a process of the job ended.
 type exit struct {
-	rank   int
+	name   string // such as rank 3 on b
 	status syscall.WaitStatus
 }
 
@@ -24,9 +24,9 @@ func (e exit) code() int {
 
 func (e exit) String() string {
 	if e.status.Signaled() {
-		return fmt.Sprintf("rank %d was killed by signal %d (%v)", e.rank, int(e.status.Signal()), e.status.Signal())
+		return fmt.Sprintf("%s was killed by signal %d (%v)", e.name, int(e.status.Signal()), e.status.Signal())
 	}
-	return fmt.Sprintf("rank %d exited with code %d", e.rank, e.code())
+	return fmt.Sprintf("%s exited with code %d", e.name, e.code())
 }
 
 // bySignal reports whether a signal ended the program, at once or after it was

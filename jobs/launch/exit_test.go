@@ -1,13 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 )
 
-func exited(rank, code int) exit { return exit{rank, syscall.WaitStatus(code << 8)} }
+func exited(rank, code int) exit {
+	return exit{fmt.Sprint("rank ", rank), syscall.WaitStatus(code << 8)}
+}
 
-func killed(rank int, s syscall.Signal) exit { return exit{rank, syscall.WaitStatus(s)} }
+func killed(rank int, s syscall.Signal) exit {
+	return exit{fmt.Sprint("rank ", rank), syscall.WaitStatus(s)}
+}
 
 func TestExitInCodeAndWords(t *testing.T) {
 	for _, c := range []struct {
@@ -42,7 +47,7 @@ func TestCauseIsTheRankThatASignalEndedElseTheFirst(t *testing.T) {
 		{"the first of two killed", []exit{exited(0, 1), killed(2, syscall.SIGABRT), killed(1, syscall.SIGKILL)}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := cause(c.failures); got.rank != c.rank {
+			if got := cause(c.failures); got.name != fmt.Sprint("rank ", c.rank) {
 				t.Errorf("got %v, want rank %d", got, c.rank)
 			}
 		})

@@ -4,9 +4,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-go/lockstep/internal/conform"
 )
 
 func TestInputReachesEveryRank(t *testing.T) {
+	conform.Row(t, "X9")
 	for _, c := range []struct {
 		name, text string
 	}{
@@ -38,5 +41,20 @@ func TestRanksThatDoNotReadHoldUpNobody(t *testing.T) {
 		if r.code != 0 || r.stdout != strconv.Itoa(bytes)+"\n" {
 			t.Errorf("reader %s: code %d, %q; want 0, %d", reader, r.code, r.stdout, bytes)
 		}
+	}
+}
+
+func TestInputGoesToTheRanksThatAreAskedFor(t *testing.T) {
+	for _, c := range []struct{ stdin, want string }{
+		{"all", "abc\nabc\nabc\n"},
+		{"0", "abc\n"},
+		{"none", ""},
+	} {
+		t.Run(c.stdin, func(t *testing.T) {
+			r := run(t, strings.NewReader("abc\n"), []string{"-n", "3", "--stdin", c.stdin}, "cat")
+			if r.code != 0 || r.stdout != c.want {
+				t.Errorf("code %d, %q; want 0, %q", r.code, r.stdout, c.want)
+			}
+		})
 	}
 }

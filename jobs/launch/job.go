@@ -1,61 +1,67 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"os/signal"
-	"runtime"
-	"strings"
 	"sync"
 	"syscall"
+	"time"
+
+	"github.com/lockstep-go/lockstep/jobs/launch/internal/agent"
 )
 
-// runRing runs the ranks of o on this machine and returns the exit code.
-func runRing(o *options) int {
-	runtime.LockOSThread() // see start
-	defer runtime.UnlockOSThread()
-	j := newJob(o)
-	defer j.listen()()
-	m, err := arrange(o.port)
-	if err != nil {
-		j.stderr.printf("%v", err)
-		return codeFailure
-	}
-	defer m.end()
-	if err := j.start(m); err != nil {
-		j.signal(syscall.SIGKILL)
-		j.working.Wait()
-		j.stderr.printf("%v", err)
-		return startCode(err)
-	}
-	return j.report(j.await())
-}
-
-// job is a set of ranks that end together.
+// job is a set of processes on some hosts that end together.
 type job struct {
 	options        *options
-	ranks          []*rank
+	hosts          []*host
+	spec           agent.Spec // what all hosts are told
+	grace          time.Duration
 	stdout, stderr *sink
-	exits          chan exit // has room for every rank
+	streams        [][2]*stream // standard output and error of each rank
+	logs           []*os.File   // of each rank, if there are logs
+	exits          chan exit    // has room for every rank
+	lost           chan error   // has room for every host
 	broken         chan error
+	taken          chan int
 	signals        chan os.Signal
-	working        sync.WaitGroup // one for each rank that is not over
+	working        sync.WaitGroup // one for each host that is connected
 	ending
 }
 
-func newJob(o *options) *job {
+// newJob is a job of processes, on hosts: of ranks or, with mpi, one mpirun.
+func newJob(o *options, hosts []*host, spec agent.Spec, processes int) *job {
 	broken := make(chan error, 1)
 	return &job{
 		options: o,
+		hosts:   hosts,
+		spec:    spec,
+		grace:   agent.Grace,
 		stdout:  &sink{w: os.Stdout, broken: broken},
 		stderr:  &sink{w: os.Stderr, broken: broken},
-		exits:   make(chan exit, o.ranks),
+		streams: make([][2]*stream, processes),
+		exits:   make(chan exit, processes),
+		lost:    make(chan error, len(hosts)),
 		broken:  broken,
+		taken:   make(chan int),
 		signals: make(chan os.Signal, 4),
+		ending:  ending{done: make(chan struct{})},
 	}
+}
+
+// run runs the job to its end and returns the exit code.
+func (j *job) run() int {
+	defer j.listen()()
+	if err := j.openStreams(); err != nil {
+		j.stderr.printf("--log-dir: %v", err)
+		return codeFailure
+	}
+	defer j.closeLogs()
+	defer j.leave()
+	if err := j.open(); err != nil {
+		return j.excuse(err)
+	}
+	return j.report(j.await())
 }
 
 // listen takes over the signals that end a job; under nohup SIGHUP is none. The
@@ -77,41 +83,19 @@ func (j *job) listen() (stop func()) {
 	}
 }
 
-// start starts every rank, and what carries its input and output. After an error
-// some ranks may run.
-func (j *job) start(m *meeting) error {
-	input := newChunk()
-	j.say("%d ranks on the ring, meeting at %s", j.options.ranks, m.coordinator)
-	for number := range j.options.ranks {
-		cmd := j.command(number, m)
-		r, err := start(number, cmd, j.tag(number), j.stdout, j.stderr)
-		if err != nil {
-			return fmt.Errorf("starting rank %d: %w", number, err)
+// leave lets go of the agents, which then end whatever is left, and gives them a
+// moment for it.
+func (j *job) leave() {
+	for _, h := range j.hosts {
+		h.close()
+	}
+	select {
+	case <-j.done:
+	case <-time.After(patience):
+		for _, h := range j.hosts {
+			h.abandon()
 		}
-		j.ranks = append(j.ranks, r)
-		j.working.Go(func() { r.wait(input, j.exits) })
-		j.say("rank %d is process %d: %s", number, cmd.Process.Pid, strings.Join(cmd.Args, " "))
 	}
-	j.done = make(chan struct{})
-	go func() { j.working.Wait(); close(j.done) }()
-	go spread(os.Stdin, input, j.done)
-	return nil
-}
-
-func (j *job) command(number int, m *meeting) *exec.Cmd {
-	return &exec.Cmd{
-		Path: j.options.path,
-		Args: j.options.command,
-		Dir:  j.options.dir,
-		Env:  append(jobEnviron(j.options, os.Environ()), rankEnviron(number, j.options.ranks, m)...),
-	}
-}
-
-func (j *job) tag(number int) string {
-	if !j.options.tag {
-		return ""
-	}
-	return fmt.Sprintf("[%d] ", number)
 }
 
 func (j *job) say(format string, args ...any) {
@@ -120,11 +104,13 @@ func (j *job) say(format string, args ...any) {
 	}
 }
 
-// startCode tells a program that cannot be run, which is wrong use, from a system
-// that cannot start more.
-func startCode(err error) int {
-	if errors.Is(err, syscall.ENOEXEC) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return codeUsage
+// name is what messages call a process of the job.
+func (j *job) name(h *host, rank int) string {
+	switch {
+	case j.options.backend == "mpi":
+		return "mpirun"
+	case h.name == "":
+		return fmt.Sprintf("rank %d", rank)
 	}
-	return codeFailure
+	return fmt.Sprintf("rank %d on %s", rank, h.name)
 }

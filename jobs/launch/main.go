@@ -1,13 +1,20 @@
-// Launch starts a program as several ranks on this machine, and ends them
-// together.
+// Launch starts a program as several ranks, on this machine or on hosts that ssh
+// reaches, and ends them together.
 //
 //	./launch -n 4 ./train -steps 200
+//	./launch --hosts a:2,b:2 ./train -steps 200
 //	./launch -n 2 --backend mpi ./train
+//	./launch doctor
 //
-// On the ring every rank gets its number, the number of ranks, a meeting place
-// on loopback and a shared secret through LOCKSTEP_ variables; variables by which
-// another launcher announced a world are taken away. With mpi, launch becomes
-// mpirun, which does the rest in its own way and gives input to rank 0 only.
+// On the ring every rank gets its number, the number of ranks, where they meet and a
+// shared secret through LOCKSTEP_ variables; variables by which another launcher
+// announced a world are taken away. With mpi, mpirun does that in its own way.
+//
+// On every host, this machine included, an agent runs the ranks: launch itself, which
+// it sends over ssh to hosts that are not this one. Nothing of launch has to be
+// installed there; the program has to lie at the same path. The agent ends with launch
+// or with the connection, however they end, and takes along every process that the
+// ranks started, daemons included.
 //
 // What the ranks write passes unchanged, standard output and standard error
 // apart. What launch reads goes to every rank. When a rank fails, the others get
@@ -22,6 +29,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+
+	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/jobs/launch/internal/agent"
 )
 
 const (
@@ -29,7 +40,12 @@ const (
 	codeUsage   = 2
 )
 
-func main() { os.Exit(launch(os.Args[1:])) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == agent.Word {
+		os.Exit(agent.Main(os.Args[2:]))
+	}
+	os.Exit(launch(os.Args[1:]))
+}
 
 // launch runs one job and returns the exit code. Messages are one line each on
 // standard error.
@@ -40,13 +56,43 @@ func launch(args []string) int {
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "launch:", err)
-		return codeUsage
+		return fail(err, codeUsage)
 	}
 	if o.backend == "mpi" {
-		err = becomeMPIRun(o)
-		fmt.Fprintln(os.Stderr, "launch:", err)
-		return codeFailure
+		return runMPI(o)
 	}
 	return runRing(o)
+}
+
+func fail(err error, code int) int {
+	fmt.Fprintln(os.Stderr, "launch:", err)
+	return code
+}
+
+// runRing runs the ranks of o and returns the exit code.
+func runRing(o *options) int {
+	hosts := hostsOf(o.seats)
+	if err := o.findAddresses(hosts); err != nil {
+		return fail(err, codeUsage)
+	}
+	spec := o.spec()
+	spec.Size = len(o.seats)
+	for rank := range o.seats {
+		if o.input != "none" && (rank == 0 || o.input != "0") {
+			spec.Input = append(spec.Input, rank)
+		}
+	}
+	return newJob(o, hosts, spec, len(o.seats)).run()
+}
+
+// spec is what all processes of o are told.
+func (o *options) spec() agent.Spec {
+	home, _ := os.Getwd() // where it is gone, the ranks start where the agent is
+	return agent.Spec{
+		Program: o.program,
+		Args:    o.command,
+		Dir:     o.dir,
+		Home:    home,
+		Env:     append(slices.Clone(o.env), env.Backend+"="+o.backend),
+	}
 }

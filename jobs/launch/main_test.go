@@ -14,12 +14,16 @@ import (
 	"time"
 
 	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/jobs/launch/internal/agent"
 )
 
 // The test binary is the launcher, the rank program, or the tests, as this says.
 const roleVariable = "LAUNCH_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == agent.Word {
+		main()
+	}
 	switch os.Getenv(roleVariable) {
 	case "launch":
 		main()
@@ -73,11 +77,18 @@ func actAsRank(act string, args []string) {
 	switch act {
 	case "each": // one action for each rank
 		do(args[rank])
+	case "do": // one action, whatever the rank
+		do(args[0])
 	case "print": // the values of variables
 		for _, name := range args {
 			value, set := os.LookupEnv(name)
 			fmt.Printf("%s %t %q\n", name, set, value)
 		}
+	case "secret": // mode and content of the token's file
+		path := os.Getenv(env.TokenFile)
+		info, _ := os.Stat(path)
+		secret, _ := os.ReadFile(path)
+		fmt.Printf("%04o %s\n", info.Mode().Perm(), secret)
 	case "cat":
 		io.Copy(os.Stdout, os.Stdin)
 	case "ignore-input-unless": // one rank reads and counts, the others wait for it
@@ -121,6 +132,20 @@ func do(action string) {
 		child(os.Args[0])
 		announce(os.Getpid())
 		time.Sleep(time.Hour)
+	case "daemon": // with a stubborn child in a session of its own, whose parent ended
+		daemon(os.Args[0])
+		announce(os.Getpid())
+		time.Sleep(time.Hour)
+	case "daemon-orphan": // leaves such a daemon behind
+		daemon(os.Args[0])
+		os.Exit(0)
+	case "stop":
+		announce(os.Getpid())
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour)
+	case "session": // what daemon starts: it starts the daemon and ends
+		child(os.Args[0])
+		os.Exit(0)
 	case "orphan": // leaves such a child behind
 		child(os.Args[0])
 		os.Exit(0)
@@ -130,11 +155,18 @@ func do(action string) {
 }
 
 func child(self string) {
-	cmd := exec.Command(self, "each", "stubborn", "stubborn", "stubborn")
+	cmd := exec.Command(self, "do", "stubborn")
 	ready, _ := cmd.StdoutPipe()
 	cmd.Start()
 	text, _ := bufio.NewReader(ready).ReadString('\n')
 	fmt.Print(text)
+}
+
+func daemon(self string) {
+	cmd := exec.Command(self, "do", "session")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, _ := cmd.Output()
+	os.Stdout.Write(out)
 }
 
 func announce(pid int) { fmt.Println("process", pid) }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -26,6 +26,8 @@ type sink struct {
 	w      io.Writer
 	failed bool
 	broken chan<- error // gets the first error; never blocks
+	// writing says that a write is under way, which waits for the reader.
+	writing atomic.Bool
 }
 
 func (s *sink) write(data []byte) {
@@ -34,12 +36,19 @@ func (s *sink) write(data []byte) {
 	if s.failed || len(data) == 0 {
 		return
 	}
-	if _, err := s.w.Write(data); err != nil {
+	s.writing.Store(true)
+	_, err := s.w.Write(data)
+	s.writing.Store(false)
+	if err != nil {
 		s.failed = true
-		select {
-		case s.broken <- err:
-		default:
-		}
+		s.fail(err)
+	}
+}
+
+func (s *sink) fail(err error) {
+	select {
+	case s.broken <- err:
+	default:
 	}
 }
 
@@ -49,58 +58,48 @@ func (s *sink) printf(format string, args ...any) {
 
 // stream carries one output of one rank to its sink.
 type stream struct {
-	pipe *os.File // the reading end
 	sink *sink
-	tag  string // begins every line; empty: all bytes pass unchanged
-	held []byte // an unfinished line
+	tag  string   // begins every line; empty: all bytes pass unchanged
+	log  *os.File // gets all bytes, too; nil for none
 
-	mu   sync.Mutex
-	over bool // the rank and its group are gone
+	mu    sync.Mutex
+	held  []byte // an unfinished line
+	clock *time.Timer
 }
 
-// end says that nobody is left to write but processes that left the rank's group;
-// what has been written still passes.
+// pass takes what the rank wrote.
+func (s *stream) pass(data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note(data)
+	s.held = append(s.held, data...)
+	s.passLines()
+	if s.tag != "" || len(s.held) == 0 {
+		return
+	}
+	if s.clock == nil {
+		s.clock = time.AfterFunc(pause, s.end)
+	}
+	s.clock.Reset(pause)
+}
+
+// end passes an unfinished line as it is.
 func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.over = true
-	s.pipe.SetReadDeadline(time.Now())
-}
-
-// copy runs until the end of the output, or until end was called and nothing is
-// left.
-func (s *stream) copy() {
-	defer s.pipe.Close()
-	buf := make([]byte, 64<<10)
-	for {
-		n, over, err := s.read(buf)
-		s.held = append(s.held, buf[:n]...)
-		s.passLines()
-		waited := errors.Is(err, os.ErrDeadlineExceeded) && !over
-		if err != nil && !waited {
-			s.passRest()
-			return
-		}
-		if waited && s.tag == "" {
-			s.passRest()
-		}
+	if len(s.held) > 0 {
+		s.passRest()
 	}
 }
 
-// read waits for output: for good, or for a pause when a line is unfinished or
-// the rank is over. over is as it was before the wait, so that a deadline that
-// end moved does not hide bytes in the pipe.
-func (s *stream) read(buf []byte) (n int, over bool, err error) {
-	s.mu.Lock()
-	over = s.over
-	var deadline time.Time
-	if over || len(s.held) > 0 {
-		deadline = time.Now().Add(pause)
+func (s *stream) note(data []byte) {
+	if s.log == nil {
+		return
 	}
-	s.pipe.SetReadDeadline(deadline)
-	s.mu.Unlock()
-	n, err = s.pipe.Read(buf)
-	return n, over, err
+	if _, err := s.log.Write(data); err != nil {
+		s.sink.fail(err)
+		s.log = nil
+	}
 }
 
 // passLines writes the finished lines in one go and holds the rest.

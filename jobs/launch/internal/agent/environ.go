@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"slices"
@@ -45,15 +45,14 @@ func announcesWorld(name string, nested bool) bool {
 	return strings.HasPrefix(name, "OMPI_") || strings.HasPrefix(name, "PMIX_") || strings.HasPrefix(name, "PMI_")
 }
 
-// jobEnviron is what every rank of the job has: environ without other worlds,
-// then the user's variables, then the backend's name. Each variable appears once,
-// with its last value; of two, C programs would take the first.
-func jobEnviron(o *options, environ []string) []string {
-	all := append(withoutWorlds(environ), o.env...)
-	if o.dir != "" {
-		all = append(all, "PWD="+o.dir)
+// environ is what every rank has: the agent's own environment without other worlds,
+// then the job's variables. Each appears once, with its last value; of two, C
+// programs would take the first.
+func (s *Spec) environ(own []string, dir string) []string {
+	all := append(withoutWorlds(own), s.Env...)
+	if dir != "" {
+		all = append(all, "PWD="+dir)
 	}
-	all = append(all, env.Backend+"="+o.backend)
 	slices.Reverse(all)
 	seen := map[string]bool{}
 	all = slices.DeleteFunc(all, func(assignment string) bool {
@@ -66,12 +65,16 @@ func jobEnviron(o *options, environ []string) []string {
 	return all
 }
 
-// rankEnviron is the place of one rank on the ring.
-func rankEnviron(rank, size int, m *meeting) []string {
-	return []string{
-		env.Rank + "=" + strconv.Itoa(rank),
-		env.Size + "=" + strconv.Itoa(size),
-		env.Coordinator + "=" + m.coordinator,
-		env.TokenFile + "=" + m.tokenFile,
+// place is where one rank stands on the ring; nothing where the process is no rank.
+func (s *Spec) place(rank int, m meeting) []string {
+	if s.Size == 0 {
+		return nil
 	}
+	vars := []string{env.Rank + "=" + strconv.Itoa(rank)}
+	if m.hostFile != "" {
+		vars = append(vars, env.HostFile+"="+m.hostFile)
+	} else {
+		vars = append(vars, env.Size+"="+strconv.Itoa(s.Size), env.Coordinator+"="+s.Coordinator)
+	}
+	return append(vars, env.TokenFile+"="+m.tokenFile)
 }

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"errors"
@@ -8,29 +8,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepSecret keeps a secret in memory of this process, where it ends with it,
+// keepPrivate keeps content in memory of this process, where it ends with it,
 // however it ends. The path leads there from every process of this user, also one
 // that a rank has started; where it does not, as without /proc, there is a file.
-func keepSecret(secret []byte) (path string, end func(), err error) {
-	if path, end, err = keepInMemory(secret); err == nil {
+func keepPrivate(content []byte) (path string, end func(), err error) {
+	if path, end, err = keepInMemory(content); err == nil {
 		return path, end, nil
 	}
-	path, end, other := keepOnDisk(secret)
+	path, end, other := keepOnDisk(content)
 	if other != nil {
 		return "", nil, errors.Join(err, other)
 	}
 	return path, end, nil
 }
 
-func keepInMemory(secret []byte) (path string, end func(), err error) {
-	fd, err := unix.MemfdCreate("lockstep-token", unix.MFD_CLOEXEC)
+func keepInMemory(content []byte) (path string, end func(), err error) {
+	fd, err := unix.MemfdCreate("lockstep-private", unix.MFD_CLOEXEC)
 	if err != nil {
 		return "", nil, fmt.Errorf("memfd_create: %w", err)
 	}
-	file := os.NewFile(uintptr(fd), "token")
+	file := os.NewFile(uintptr(fd), "private")
 	end = func() { file.Close() }
 	path = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)
-	_, err = file.Write(secret)
+	_, err = file.Write(content)
 	if err == nil {
 		err = file.Chmod(0o600)
 	}

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"os"
@@ -9,29 +9,25 @@ import (
 	"time"
 )
 
-const (
-	// grace is the time between the request to end and the end by force.
-	grace = 2 * time.Second
-	// reaping is how long a killed group may take to vanish.
-	reaping = time.Second
-)
+// reaping is how long a killed group may take to vanish.
+const reaping = time.Second
 
 // rank is one process of the job and the process group that it leads.
 type rank struct {
 	number  int
 	cmd     *exec.Cmd
 	stdin   *os.File // the writing end
-	streams []*stream
+	outputs []*output
+	talk    *talk
 	over    chan struct{} // closed when the process has ended
 	asked   atomic.Bool   // the group was told to end
 	gone    atomic.Bool   // the group is empty; its number may belong to others
 }
 
-// start starts cmd as a rank in a process group of its own, its outputs going to
-// the sinks. The calling goroutine stays on its thread until the job has ended,
-// because the kernel ends ranks with the thread that started them. A call of wait
-// must follow.
-func start(number int, cmd *exec.Cmd, tag string, stdout, stderr *sink) (*rank, error) {
+// start starts cmd as a rank in a process group of its own. The calling goroutine
+// stays on its thread until the job has ended, because the kernel ends ranks with
+// the thread that started them. A call of wait must follow.
+func start(number int, cmd *exec.Cmd, t *talk) (*rank, error) {
 	p, err := openPipes()
 	defer closeAll(p.theirs)
 	if err == nil {
@@ -44,14 +40,12 @@ func start(number int, cmd *exec.Cmd, tag string, stdout, stderr *sink) (*rank, 
 		return nil, err
 	}
 	return &rank{
-		number: number,
-		cmd:    cmd,
-		stdin:  p.ours[0],
-		streams: []*stream{
-			{pipe: p.ours[1], sink: stdout, tag: tag},
-			{pipe: p.ours[2], sink: stderr, tag: tag},
-		},
-		over: make(chan struct{}),
+		number:  number,
+		cmd:     cmd,
+		stdin:   p.ours[0],
+		outputs: []*output{{pipe: p.ours[1]}, {pipe: p.ours[2], err: true}},
+		talk:    t,
+		over:    make(chan struct{}),
 	}, nil
 }
 
@@ -79,21 +73,22 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// wait reports the end of the process to exits, which has room, and returns when
-// its group is gone too and everything it wrote has passed.
-func (r *rank) wait(input *chunk, exits chan<- exit) {
+// wait reports what the process writes and how it ends. It returns when its group is
+// gone too and everything it wrote has been reported.
+func (r *rank) wait(input *chunk) {
 	var work sync.WaitGroup
-	for _, s := range r.streams {
-		work.Go(s.copy)
+	for _, o := range r.outputs {
+		work.Go(func() { o.pass(r.number, r.talk) })
 	}
 	work.Go(func() { feed(r.stdin, input, r.over) })
 	r.cmd.Wait()
-	exits <- exit{r.number, r.cmd.ProcessState.Sys().(syscall.WaitStatus)}
+	status := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	r.talk.report(Report{Kind: Exited, Rank: r.number, Status: uint32(status)})
 	close(r.over)
 	r.stdin.Close()
 	r.endGroup()
-	for _, s := range r.streams {
-		s.end()
+	for _, o := range r.outputs {
+		o.end()
 	}
 	work.Wait()
 }
@@ -111,7 +106,7 @@ func (r *rank) endGroup() {
 	if !r.asked.Load() {
 		r.signal(syscall.SIGTERM)
 	}
-	if !r.emptied(grace) {
+	if !r.emptied(Grace) {
 		r.signal(syscall.SIGKILL)
 		r.emptied(reaping)
 	}
