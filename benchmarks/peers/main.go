@@ -96,7 +96,7 @@ func newFlags(o *options, out io.Writer) *flag.FlagSet {
 	flags.Usage = func() {}
 	flags.IntVar(&o.rounds, "rounds", 5, "launch everything `N` times by turns")
 	flags.BoolVar(&o.quick, "quick", false, "one round of sizes up to 16 KiB: a trial run, whose figures mean nothing")
-	flags.Func("only", "measure only what matches `REGEXP`: scenario, row and detail as in \"allreduce/f32/2/ring tcp, group\"", func(text string) (err error) {
+	flags.Func("only", "measure only what matches `REGEXP`: scenario, row, detail and size as in \"allreduce/f32/2/ring tcp, group/4 KiB\"", func(text string) (err error) {
 		o.only, err = regexp.Compile(text)
 		return err
 	})

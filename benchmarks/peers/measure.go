@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,10 +53,15 @@ func (r *results) awaitQuiet(ctx context.Context) {
 	}
 }
 
-// wants reports whether a contender carries out a scenario in this run.
-func (r *results) wants(s scenario, c contender) bool {
+// wanted lists the sizes of a scenario that a contender carries out in this run.
+func (r *results) wanted(s scenario, c contender) []int {
+	if !c.takes(s) || c.missing != "" {
+		return nil
+	}
 	only := r.options.only
-	return c.takes(s) && (only == nil || only.MatchString(s.name()+"/"+c.name()))
+	return slices.DeleteFunc(slices.Clone(s.bytes), func(n int) bool {
+		return only != nil && !only.MatchString(s.name()+"/"+c.name()+"/"+sizeName(n))
+	})
 }
 
 // needed lists the programs of everything that is wanted.
@@ -64,7 +70,7 @@ func (r *results) needed() map[string]bool {
 	for _, s := range r.scenarios {
 		for _, c := range r.field {
 			for _, source := range c.needs {
-				all[source] = all[source] || r.wants(s, c)
+				all[source] = all[source] || len(r.wanted(s, c)) > 0
 			}
 		}
 	}
@@ -86,11 +92,8 @@ func (r *results) note(missing map[string]string) {
 func (r *results) round(ctx context.Context, number int) error {
 	for _, s := range r.scenarios {
 		for _, c := range r.field {
-			if c.missing != "" || !r.wants(s, c) {
-				continue
-			}
-			fmt.Fprintf(r.options.progress, "round %d of %d: %s: %s\n", number+1, r.options.rounds, s.name(), c.name())
-			for _, n := range s.bytes {
+			for _, n := range r.wanted(s, c) {
+				fmt.Fprintf(r.options.progress, "round %d of %d: %s: %s: %s\n", number+1, r.options.rounds, s.name(), c.name(), sizeName(n))
 				if err := r.launch(ctx, s.of(n), c); err != nil {
 					return err
 				}
