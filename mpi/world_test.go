@@ -71,6 +71,7 @@ var worldCases = []struct {
 	{"a termination is noticed", 1, terminated},
 	{"collectives of several goroutines take turns", 1, takeTurns},
 	{"an ended context is refused", 1, endedContext},
+	{"a call in its turn does not watch its context", 1, unwatched},
 	{"a cancelled receive leaves the group usable", 2, cancelledReceive},
 	{"a long message of the wrong length", 2, wrongLength},
 	{"different collectives", 2, mismatch},
@@ -105,6 +106,24 @@ func runWorld(t *testing.T) {
 			t.Fatalf("stopped: %v", err)
 		}
 	}
+}
+
+// unwatched uses a context of which nobody may ask to be told of its end: for those of
+// a group that makes timers, which cost more than a small collective.
+func unwatched(t *testing.T, c *comm) {
+	if err := c.AllReduce(unwatchable{t.Context(), t}, group.Sum, dtype.Int32, make([]byte, 4)); err != nil {
+		t.Error(err)
+	}
+}
+
+type unwatchable struct {
+	context.Context
+	t *testing.T
+}
+
+func (u unwatchable) Done() <-chan struct{} {
+	u.t.Error("the end of the context was watched for")
+	return u.Context.Done()
 }
 
 // together waits for all ranks, on the world.
