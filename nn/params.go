@@ -6,6 +6,7 @@ import (
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/array/tree"
+	"github.com/lockstep-go/lockstep/dtype"
 )
 
 // Parameters lists the arrays of a module in field order. Paths are MLX's: field
@@ -52,12 +53,33 @@ func Update(module any, params tree.Tree) error {
 // given, which are constants. While loss runs the module holds stand-ins for its
 // parameters, so it must not be used from another goroutine meanwhile.
 func ValueAndGrad(module any, loss func(xs ...*array.Array) *array.Array) func(xs ...*array.Array) (*array.Array, tree.Tree) {
+	return valueAndGrad(module, loss, func(l tree.Leaf) *array.Array { return l.Array })
+}
+
+// ValueAndGradAs is ValueAndGrad for a loss that computes with the parameters rounded to
+// another floating-point type, while the module keeps them in their own, which is that of the
+// gradients too: mixed precision (Micikevicius et al. 2018). In float16 small gradients are lost
+// unless loss multiplies its result by a large number, by which the gradients are then too large.
+func ValueAndGradAs(module any, compute dtype.Type, loss func(xs ...*array.Array) *array.Array) func(xs ...*array.Array) (*array.Array, tree.Tree) {
+	return valueAndGrad(module, loss, func(l tree.Leaf) *array.Array {
+		switch {
+		case !compute.IsFloat():
+			return array.Fail("value_and_grad", fmt.Errorf("%v is no floating-point type to compute in", compute))
+		case l.Array.DType().IsFloat():
+			return l.Array.AsType(compute)
+		}
+		return l.Array
+	})
+}
+
+// valueAndGrad has the module hold what stand makes of each parameter while loss runs.
+func valueAndGrad(module any, loss func(xs ...*array.Array) *array.Array, stand func(tree.Leaf) *array.Array) func(xs ...*array.Array) (*array.Array, tree.Tree) {
 	return func(xs ...*array.Array) (*array.Array, tree.Tree) {
 		into := places(module, true)
 		params := held(into)
 		defer put(into, params.Arrays())
 		value, _, grads := transform.ValueAndGradTree(func(t tree.Tree) (*array.Array, []*array.Array) {
-			put(into, t.Arrays())
+			put(into, t.Map(stand).Arrays())
 			return loss(xs...), nil
 		})(params)
 		return value, grads

@@ -25,6 +25,8 @@ func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
 		"another learning rate": {func(o *options, _ *task) { o.rate = 3.0000000000000005e-3 }, "-lr 0.0030000000000000005"},
 		"other data":            {func(_ *options, t *task) { t.digest = digest([]byte("b")) }, "data 3e23e8160039"},
 		"models over more":      {func(o *options, _ *task) { o.tensor = 3 }, "-tp 3"},
+		"another type":          {func(o *options, _ *task) { o.dtype = "f16" }, "-dtype f16"},
+		"other parts":           {func(o *options, _ *task) { o.accumulate = 2 }, "-accumulate 2"},
 		"nothing":               {func(o *options, _ *task) { o.backend, o.json = "ring", true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/nn"
 	"github.com/lockstep-go/lockstep/nn/optim"
-	"github.com/lockstep-go/lockstep/ops"
 )
 
 // trainer is one rank's part of the job.
@@ -23,23 +22,28 @@ type trainer struct {
 	order order
 	opt   optim.Optimizer
 	state tree.Tree
+	scale scale
 	rows  int64 // examples that this rank has consumed
 	start group.Stats
 	asked func() request // for a checkpoint; nil for never
 	// average is how the ranks come to one gradient.
-	average func(grads tree.Tree, g *group.Group) tree.Tree
+	average  func(grads tree.Tree, g *group.Group) tree.Tree
+	compiled stepper
 }
 
 func newTrainer(o options, t *task, l *layout) *trainer {
 	opt := optim.AdamW{Rate: optim.Constant(o.rate)}
-	return &trainer{
+	tr := &trainer{
 		options: o, task: t, layout: l,
 		order:   order{seed: o.seed, examples: t.examples},
 		opt:     opt,
 		state:   opt.Init(nn.Parameters(t.model)),
+		scale:   newScale(o.compute()),
 		start:   l.stats(),
-		average: nn.AverageGradients,
+		average: o.averaging(),
 	}
+	tr.compiled = tr.compile()
+	return tr
 }
 
 // fit trains for the given number of steps and reports.
@@ -79,28 +83,6 @@ func fit(ctx context.Context, o options, t *task, l *layout, r *report) error {
 		return errors.New("the parameters are not the same on all ranks")
 	}
 	return nil
-}
-
-// step takes one optimizer step and returns the mean loss of the whole batch.
-func (t *trainer) step(ctx context.Context, step int) (float32, error) {
-	examples := t.order.batch(step, t.options.batch, t.replicas.Rank(), t.replicas.Size())
-	loss, grads := nn.ValueAndGrad(t.task.model, t.loss)(t.inputs(examples)...)
-	grads = t.average(grads, t.replicas)
-	loss = ops.AllMean(loss, t.replicas)
-	params, state, err := t.opt.Update(nn.Parameters(t.task.model), grads, t.state)
-	if err != nil {
-		return 0, err
-	}
-	everything := slices.Concat([]*array.Array{loss}, params.Arrays(), state.Arrays())
-	if err := array.Eval(ctx, everything...); err != nil {
-		return 0, err
-	}
-	t.state = state
-	t.rows += int64(len(examples))
-	if err := nn.Update(t.task.model, params); err != nil {
-		return 0, err
-	}
-	return array.Item[float32](ctx, loss)
 }
 
 // outcome compares the ranks' parameters, those of the whole model, and gathers what

@@ -104,6 +104,51 @@ func TestWorldsLearnAsOneProcess(t *testing.T) {
 	}
 }
 
+func TestOtherTypesLearnAlmostTheSame(t *testing.T) {
+	o := options{model: "gpt", steps: 8, batch: 4, rate: 3e-3, tensor: 1}
+	full := trainWorld(t, o, 2, nil)[0]
+	for _, o.dtype = range []string{"bf16", "f16"} {
+		for _, o.tensor = range []int{1, 2} {
+			for _, ranks := range []int{1, 2} {
+				if ranks < o.tensor {
+					continue
+				}
+				end := trainWorld(t, o, ranks, nil)[0]
+				for i, loss := range end.losses {
+					if diff := math.Abs(float64(loss - full.losses[i])); diff > 1e-2 || diff == 0 {
+						t.Errorf("%s, -tp %d on %d ranks: step %d has loss %v, in float32 %v", o.dtype, o.tensor, ranks, i, loss, full.losses[i])
+					}
+				}
+				if !end.RanksEqual {
+					t.Errorf("%s on %d ranks: parameters differ", o.dtype, ranks)
+				}
+				// Gradients take half as much, losses do not.
+				if o.tensor == 1 && ranks == 2 && end.BytesReduced > full.BytesReduced/2+int64(4*o.steps) {
+					t.Errorf("%s sends %d bytes, float32 %d", o.dtype, end.BytesReduced, full.BytesReduced)
+				}
+			}
+		}
+	}
+}
+
+func TestABatchInPartsIsTheBatch(t *testing.T) {
+	o := options{model: "mlp", steps: 20, batch: 16, rate: 3e-3, tensor: 1}
+	whole := trainWorld(t, o, 1, nil)[0]
+	for _, o.accumulate = range []int{2, 8} {
+		for _, ranks := range []int{1, 2} {
+			end := trainWorld(t, o, ranks, nil)[0]
+			for i, loss := range end.losses {
+				if math.Abs(float64(loss-whole.losses[i])) > 1e-5*float64(whole.losses[i]) {
+					t.Errorf("in %d parts on %d ranks: step %d has loss %v, at once %v", o.accumulate, ranks, i, loss, whole.losses[i])
+				}
+			}
+			if end.Rows[0] != whole.Rows[0]/int64(ranks) || !end.RanksEqual {
+				t.Errorf("in %d parts on %d ranks: rows %v, equal %t", o.accumulate, ranks, end.Rows, end.RanksEqual)
+			}
+		}
+	}
+}
+
 func TestRanksDifferWithoutAveraging(t *testing.T) {
 	o := options{model: "mlp", steps: 2, batch: 8, rate: 3e-3, tensor: 1}
 	alone := func(grads tree.Tree, _ *group.Group) tree.Tree { return grads }

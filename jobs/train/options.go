@@ -10,15 +10,17 @@ import (
 
 // options is what the flags say.
 type options struct {
-	model   string
-	data    string // file; empty for what is in the program
-	steps   int
-	batch   int // examples a step, over all ranks
-	rate    float64
-	seed    uint64
-	tensor  int // ranks that share a model
-	backend string
-	json    bool
+	model      string
+	data       string // file; empty for what is in the program
+	steps      int
+	batch      int // examples a step, over all ranks
+	rate       float64
+	seed       uint64
+	tensor     int // ranks that share a model
+	accumulate int // of each rank's part of a batch, one after the other
+	dtype      string
+	backend    string
+	json       bool
 
 	checkpoint string // folder; empty for none
 	saveEvery  int    // steps; 0 for at the end alone
@@ -35,6 +37,8 @@ func parse(args []string) (options, error) {
 	flags.Float64Var(&o.rate, "lr", 3e-3, "learning rate")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the model and of the order of examples")
 	flags.IntVar(&o.tensor, "tp", 1, "`ranks` that each model is divided over (tensor parallelism); the batch is divided over the groups of so many ranks")
+	flags.StringVar(&o.dtype, "dtype", "f32", "`type` that the model computes in and gradients travel in: f32, bf16 or f16; parameters stay float32")
+	flags.IntVar(&o.accumulate, "accumulate", 1, "`parts` that each rank's part of a batch is computed in, one after the other, which takes less memory; the gradient is that of the batch")
 	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
 	flags.BoolVar(&o.json, "json", false, "one JSON object a line")
 	flags.StringVar(&o.checkpoint, "checkpoint", "", "`folder` for the checkpoint, written at the end, on SIGUSR1 and on SIGTERM, which then ends the training")
@@ -52,6 +56,9 @@ const (
 )
 
 func (o options) check() error {
+	if _, err := parseComputing(o.dtype); err != nil {
+		return err
+	}
 	switch {
 	case o.model != "gpt" && o.model != "mlp":
 		return fmt.Errorf("-model is %q; want gpt or mlp", o.model)
@@ -65,6 +72,8 @@ func (o options) check() error {
 		return fmt.Errorf("-batch is %d; want at most %d", o.batch, maxBatch)
 	case o.tensor < 1:
 		return fmt.Errorf("-tp is %d; want 1 or more", o.tensor)
+	case o.accumulate < 1:
+		return fmt.Errorf("-accumulate is %d; want 1 or more", o.accumulate)
 	case o.saveEvery < 0:
 		return fmt.Errorf("-save-every is %d; want 0 or more", o.saveEvery)
 	case o.checkpoint == "" && (o.resume || o.saveEvery > 0):
@@ -81,15 +90,22 @@ func (o options) checkRanks(n int) error {
 	if n%o.tensor != 0 {
 		return program.WrongUse(fmt.Errorf("-tp is %d, which does not divide %s evenly", o.tensor, program.Ranks(n)))
 	}
-	if groups := n / o.tensor; o.batch%groups != 0 {
+	groups := n / o.tensor
+	if o.batch%groups != 0 {
 		who := program.Ranks(n)
 		if o.tensor > 1 {
 			who = fmt.Sprintf("%d groups of %s", groups, program.Ranks(o.tensor))
 		}
 		return program.WrongUse(fmt.Errorf("-batch is %d, which %s do not divide evenly", o.batch, who))
 	}
+	if each := o.batch / groups; each%o.pieces() != 0 {
+		return program.WrongUse(fmt.Errorf("-accumulate is %d, which does not divide the %d examples of a rank evenly", o.accumulate, each))
+	}
 	return nil
 }
+
+// pieces are the parts that a rank computes its part of a batch in.
+func (o options) pieces() int { return max(1, o.accumulate) }
 
 // task loads the data and makes the model.
 func (o options) task() (*task, error) {

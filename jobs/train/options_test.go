@@ -17,18 +17,18 @@ func TestDefaultOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{model: "gpt", steps: 500, batch: 16, rate: o.rate, tensor: 1, backend: "any"}
+	want := options{model: "gpt", steps: 500, batch: 16, rate: o.rate, tensor: 1, accumulate: 1, dtype: "f32", backend: "any"}
 	if o != want || o.rate <= 0 {
 		t.Errorf("defaults are %+v, want %+v", o, want)
 	}
 }
 
 func TestOptionsFromFlags(t *testing.T) {
-	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -tp 3 -backend ring -json"))
+	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -tp 3 -dtype bf16 -accumulate 2 -backend ring -json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, tensor: 3, backend: "ring", json: true}
+	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, tensor: 3, accumulate: 2, dtype: "bf16", backend: "ring", json: true}
 	if o != want {
 		t.Errorf("options are %+v, want %+v", o, want)
 	}
@@ -57,6 +57,8 @@ func TestWrongFlags(t *testing.T) {
 		"batch beyond memory":    {"-batch 9223372036854775807", "want at most 1048576"},
 		"negative batch":         {"-batch -4", "-batch is -4; want 1 or more"},
 		"no ranks for a model":   {"-tp 0", "-tp is 0; want 1 or more"},
+		"unknown type":           {"-dtype float16", `-dtype is "float16"; want one of f32, bf16, f16`},
+		"no parts of a batch":    {"-accumulate 0", "-accumulate is 0; want 1 or more"},
 		"rate zero":              {"-lr 0", "-lr is 0"},
 		"rate not a number":      {"-lr NaN", "-lr is NaN"},
 		"rate infinite":          {"-lr Inf", "-lr is +Inf"},
@@ -97,6 +99,25 @@ func TestRanksMustDivide(t *testing.T) {
 		err := options{batch: c.batch, tensor: c.tensor}.checkRanks(c.ranks)
 		if c.says == "" && err != nil {
 			t.Errorf("batch %d, -tp %d, on %d ranks: %v", c.batch, c.tensor, c.ranks, err)
+		} else if c.says != "" {
+			wrongUse(t, err, c.says)
+		}
+	}
+}
+
+func TestPartsOfABatchMustDivide(t *testing.T) {
+	for _, c := range []struct {
+		batch, tensor, ranks, accumulate int
+		says                             string
+	}{
+		{16, 1, 1, 16, ""}, {16, 1, 4, 4, ""}, {16, 2, 4, 8, ""},
+		{16, 1, 1, 3, "-accumulate is 3, which does not divide the 16 examples of a rank evenly"},
+		{16, 1, 4, 8, "-accumulate is 8, which does not divide the 4 examples of a rank evenly"},
+		{4, 1, 4, 2, "-accumulate is 2, which does not divide the 1 examples of a rank evenly"},
+	} {
+		err := options{batch: c.batch, tensor: c.tensor, accumulate: c.accumulate}.checkRanks(c.ranks)
+		if c.says == "" && err != nil {
+			t.Errorf("%+v: %v", c, err)
 		} else if c.says != "" {
 			wrongUse(t, err, c.says)
 		}

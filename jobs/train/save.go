@@ -55,6 +55,9 @@ func (t *trainer) save(ctx context.Context, done int) error {
 	meta := maps.Clone(t.identity())
 	maps.Copy(meta, t.meta)
 	meta["step"] = strconv.Itoa(done)
+	if err := t.scale.tell(ctx, meta); err != nil {
+		return err
+	}
 	all, err := t.everything()
 	if err != nil {
 		return err
@@ -109,6 +112,9 @@ func (t *trainer) resume(ctx context.Context) (int, error) {
 	done, err := strconv.Atoi(meta["step"])
 	if err != nil || done < 0 || done >= t.steps {
 		return 0, fmt.Errorf("%s is after step %q; -steps is %d", t.file(), meta["step"], t.steps)
+	}
+	if t.scale, err = t.scale.told(meta); err != nil {
+		return 0, fmt.Errorf("%s: %w", t.file(), err)
 	}
 	return done, t.restore(all)
 }

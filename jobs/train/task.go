@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/array"
 	"github.com/lockstep-go/lockstep/array/tree"
+	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/program"
 	"github.com/lockstep-go/lockstep/nn"
@@ -31,9 +32,14 @@ type task struct {
 	sample func(ctx context.Context) (string, error)
 }
 
-// loss is the mean loss over inputs: what the model sees, and what it is to say.
-func (t *task) loss(inputs ...*array.Array) *array.Array {
-	return nn.CrossEntropy(t.model.Forward(inputs[0]), inputs[1]).Mean()
+// loss is the mean loss, float32, over inputs: what the model sees, and what it is to say. The model
+// computes in a given type.
+func (t *task) loss(compute dtype.Type, inputs ...*array.Array) *array.Array {
+	seen := inputs[0]
+	if seen.DType().IsFloat() {
+		seen = seen.AsType(compute)
+	}
+	return nn.CrossEntropy(t.model.Forward(seen).AsType(dtype.Float32), inputs[1]).Mean()
 }
 
 // divide leaves this rank its part of the model.

@@ -80,6 +80,23 @@ func TestRingRanksThatShareModelsLearnAsOneProcess(t *testing.T) {
 	}
 }
 
+func TestRingRanksInOtherTypesAndInParts(t *testing.T) {
+	one := learn(t, programtest.Path(t, "train"))
+	for _, flags := range []string{"-dtype bf16", "-dtype f16", "-accumulate 2", "-dtype f16 -accumulate 2 -tp 2"} {
+		t.Run(flags, func(t *testing.T) {
+			end := learn(t, programtest.Launched(t, 2, append([]string{programtest.Path(t, "train")}, strings.Fields(flags)...)...)...)
+			tensor := 1
+			if strings.Contains(flags, "-tp") {
+				tensor = 2
+			}
+			end.check(t, one, "ring", 2, tensor)
+			if end.SHA256 == one.SHA256 {
+				t.Error("the parameters are those of float32 at once")
+			}
+		})
+	}
+}
+
 // watched is a training without end whose ranks first tell their process ids.
 func watched(t *testing.T) []string {
 	const say = `echo "rank ${LOCKSTEP_RANK:-$OMPI_COMM_WORLD_RANK} is process $$" >&2; exec "$0" "$@"`

@@ -111,6 +111,8 @@ func TestRanksThatDoNotDivide(t *testing.T) {
 		"-tp 2":                    "-tp is 2, which does not divide 3 ranks evenly",
 		"-tp 3":                    "-tp is 3, which the model does not divide into: layers.0: attention: 4 heads do not divide into 3 shards",
 		"-tp 3 -model mlp":         "-tp is 3, which the model does not divide into: all_to_sharded_linear: 128 output features do not divide into 3 shards",
+		"-accumulate 3 -batch 12":  "-accumulate is 3, which does not divide the 4 examples of a rank evenly",
+		"-dtype f64":               `-dtype is "f64"; want one of f32, bf16, f16`,
 		"-tp 0":                    "-tp is 0; want 1 or more",
 		"-tp 100000000000000000":   "-tp is 100000000000000000, which does not divide 3 ranks evenly",
 		"-tp 1000000000000000000x": "invalid value \"1000000000000000000x\" for flag -tp: parse error",
