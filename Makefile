@@ -29,7 +29,7 @@ build: ## the programs of jobs/ here at the root (default)
 	@echo "building $(WITH) Open MPI: $(OPENMPI)"
 	@go build -buildvcs=false -tags '$(TAGS)' -o ./ ./jobs/...
 
-setup: ## install the packages of Open MPI and Slurm where that is possible (root, apt-get)
+setup: ## install the packages of Open MPI, Slurm and sshd where that is possible (root, apt-get)
 	@scripts/setup
 
 run: ## train the default model on two ranks, after setup and build
@@ -42,12 +42,12 @@ run-built: build
 
 STEPS := 300
 
-test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what differs there (as root it installs Slurm)
-	@scripts/setup slurm
+test: ## every test: check, unit, race, test-ring, test-mpi, and in pure Go what differs there (as root it installs Slurm and sshd)
+	@scripts/setup slurm ssh
 	@scripts/test check unit race pure ring mpi
 
 test-long: ## the same on up to 8 ranks, Open MPI's tests as a Slurm job and with cgo's strictest checks, long trainings, 20,000 collectives and fuzzing
-	@scripts/setup slurm
+	@scripts/setup slurm ssh
 	@RANKS="1 2 3 4 5 8" FUZZTIME=30s scripts/test check unit race nocgo ring mpi cgocheck slurm long fuzz
 
 check: ## gofmt, go vet (also for arm64 without cgo), go fix, go mod tidy, staticcheck

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,4 +43,37 @@ func TestKillingLaunchEndsTheRanks(t *testing.T) {
 		}
 	}
 	expectGone(t, j.pids)
+}
+
+// childOf is the child of a process that has a certain argument.
+func childOf(t *testing.T, parent int, arg string) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || parentOf(t, pid) != parent {
+			continue
+		}
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if slices.Contains(strings.Split(string(args), "\x00"), arg) {
+			return pid
+		}
+	}
+	t.Fatalf("process %d has no child with %q", parent, arg)
+	return 0
+}
+
+// parentOf is the parent of a process, 0 if the process has ended.
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
 }

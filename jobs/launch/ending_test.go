@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lockstep-go/lockstep/internal/conform"
 )
@@ -53,12 +55,19 @@ func TestCodeIsThatOfTheRankThatFailed(t *testing.T) {
 type running struct {
 	*exec.Cmd
 	stderr strings.Builder
-	pids   []int
+	pids   []int       // that have to end
+	all    []int       // that have announced themselves
+	ranks  map[int]int // the process of each rank
 }
 
 func startRunning(t *testing.T, pids int, each ...string) *running {
 	t.Helper()
-	j := &running{Cmd: launcher(t, []string{"-n", fmt.Sprint(len(each))}, append([]string{"each"}, each...)...)}
+	return begin(t, launcher(t, []string{"-n", fmt.Sprint(len(each))}, append([]string{"each"}, each...)...), pids)
+}
+
+func begin(t *testing.T, cmd *exec.Cmd, pids int) *running {
+	t.Helper()
+	j := &running{Cmd: cmd, ranks: map[int]int{}}
 	stdin, _ := j.StdinPipe()
 	t.Cleanup(func() { stdin.Close() })
 	read, write := io.Pipe()
@@ -66,10 +75,27 @@ func startRunning(t *testing.T, pids int, each ...string) *running {
 	if err := j.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		j.Process.Kill()
+		for _, pid := range j.all {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	// A job that does not come to be ends, and with it what is read here.
+	late := time.AfterFunc(time.Minute, func() { write.CloseWithError(errors.New("the ranks do not announce themselves")) })
 	lines := bufio.NewScanner(read)
 	for len(j.pids) < pids && lines.Scan() {
-		j.pids = append(j.pids, processes(lines.Text()+"\n")...)
+		var pid, rank int
+		if _, err := fmt.Sscanf(lines.Text(), "process %d of rank %d", &pid, &rank); err == nil {
+			j.pids = append(j.pids, pid)
+			j.ranks[rank] = pid // a rank announces itself after its children
+		}
 	}
+	late.Stop()
+	if len(j.pids) < pids {
+		t.Fatalf("%d processes of %d have announced themselves, %v", len(j.pids), pids, lines.Err())
+	}
+	j.all = j.pids
 	go io.Copy(io.Discard, read)
 	return j
 }

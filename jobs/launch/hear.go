@@ -47,10 +47,7 @@ func (j *job) take(h *host, r agent.Report) {
 		j.exits <- exit{j.name(h, r.Rank), syscall.WaitStatus(r.Status)}
 	case agent.Taken:
 		h.taken++
-		select {
-		case j.taken <- h.taken:
-		case <-h.closed:
-		}
+		j.taken.reach(h.taken)
 	case agent.Reserved, agent.Started, agent.Failed:
 		h.answers <- r
 	}

@@ -32,7 +32,7 @@ type host struct {
 	urgent  chan agent.Order  // signals and what prepares a job
 	pieces  chan agent.Order  // of input
 	answers chan agent.Report // to what prepares a job
-	taken   int               // pieces of input that a rank has
+	taken   int64             // pieces of input that a rank has
 	closed  chan struct{}     // closed when launch has no more to say
 	close   func()
 }

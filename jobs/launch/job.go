@@ -23,7 +23,7 @@ type job struct {
 	exits          chan exit    // has room for every rank
 	lost           chan error   // has room for every host
 	broken         chan error
-	taken          chan int
+	taken          progress
 	signals        chan os.Signal
 	working        sync.WaitGroup // one for each host that is connected
 	ending
@@ -43,7 +43,7 @@ func newJob(o *options, hosts []*host, spec agent.Spec, processes int) *job {
 		exits:   make(chan exit, processes),
 		lost:    make(chan error, len(hosts)),
 		broken:  broken,
-		taken:   make(chan int),
+		taken:   progress{moved: make(chan struct{}, 1)},
 		signals: make(chan os.Signal, 4),
 		ending:  ending{done: make(chan struct{})},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/env"
 	"github.com/lockstep-go/lockstep/jobs/launch/internal/agent"
+	_ "github.com/lockstep-go/lockstep/ring"
 )
 
 // The test binary is the launcher, the rank program, or the tests, as this says.
@@ -30,7 +33,12 @@ func TestMain(m *testing.M) {
 	case "rank":
 		actAsRank(os.Args[1], os.Args[2:])
 	default:
-		os.Exit(m.Run())
+		code := m.Run()
+		if err := fixture.end(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+		os.Exit(code)
 	}
 }
 
@@ -89,6 +97,26 @@ func actAsRank(act string, args []string) {
 		info, _ := os.Stat(path)
 		secret, _ := os.ReadFile(path)
 		fmt.Printf("%04o %s\n", info.Mode().Perm(), secret)
+	case "quote":
+		for _, arg := range args {
+			fmt.Printf("%q\n", arg)
+		}
+	case "pwd":
+		dir, err := os.Getwd()
+		fmt.Println(dir)
+		check(err)
+	case "hostfile":
+		text, err := os.ReadFile(os.Getenv(env.HostFile))
+		fmt.Printf("%s\n", text)
+		check(err)
+	case "sum": // over the ranks, of their numbers plus one
+		g, err := group.Init(context.Background(), group.Config{Strict: true})
+		check(err)
+		sum := []int64{int64(g.Rank()) + 1}
+		err = group.AllReduce(context.Background(), g, group.Sum, sum)
+		check(err)
+		fmt.Printf("rank %d of %d: %d\n", g.Rank(), g.Size(), sum[0])
+		check(g.Close())
 	case "cat":
 		io.Copy(os.Stdout, os.Stdin)
 	case "ignore-input-unless": // one rank reads and counts, the others wait for it
@@ -108,6 +136,13 @@ func actAsRank(act string, args []string) {
 		out.Flush()
 	}
 	os.Exit(0)
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // line is the i-th line of a rank: characters of one to four bytes, and lengths
@@ -169,4 +204,4 @@ func daemon(self string) {
 	os.Stdout.Write(out)
 }
 
-func announce(pid int) { fmt.Println("process", pid) }
+func announce(pid int) { fmt.Printf("process %d of rank %s\n", pid, os.Getenv(env.Rank)) }
