@@ -18,11 +18,14 @@ type Bar struct{ bar *progressbar.ProgressBar }
 // other ranks.
 func NewBar(name string, max int, g *group.Group) *Bar {
 	// mpirun gives its ranks a terminal of its own, wherever their output goes.
-	if !g.IsLeader() || g.Backend() == "mpi" || !term.IsTerminal(int(os.Stderr.Fd())) {
+	if !g.IsLeader() || g.Backend() == "mpi" || !IsTerminal(os.Stderr) {
 		return nil
 	}
 	return NewBarOn(os.Stderr, name, max)
 }
+
+// IsTerminal reports whether what is written to a file appears on a terminal.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // NewBarOn is NewBar on a given terminal.
 func NewBarOn(terminal io.Writer, name string, max int) *Bar {

@@ -27,6 +27,7 @@ func TestRanksStartedDifferentlyAllSaySo(t *testing.T) {
 		"models over more":      {func(o *options, _ *task) { o.tensor = 3 }, "-tp 3"},
 		"another type":          {func(o *options, _ *task) { o.dtype = "f16" }, "-dtype f16"},
 		"other parts":           {func(o *options, _ *task) { o.accumulate = 2 }, "-accumulate 2"},
+		"other evaluations":     {func(o *options, _ *task) { o.evalEvery = 2 }, "-eval-every 2"},
 		"nothing":               {func(o *options, _ *task) { o.backend, o.json = "ring", true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lockstep-go/lockstep/array"
+	"github.com/lockstep-go/lockstep/array/transform"
 	"github.com/lockstep-go/lockstep/array/tree"
 	"github.com/lockstep-go/lockstep/dtype"
 	"github.com/lockstep-go/lockstep/group"
@@ -29,6 +30,8 @@ type trainer struct {
 	// average is how the ranks come to one gradient.
 	average  func(grads tree.Tree, g *group.Group) tree.Tree
 	compiled stepper
+	// evaluation is the loss of parameters and inputs.
+	evaluation transform.Func
 }
 
 func newTrainer(o options, t *task, l *layout) *trainer {
@@ -42,7 +45,7 @@ func newTrainer(o options, t *task, l *layout) *trainer {
 		start:   l.stats(),
 		average: o.averaging(),
 	}
-	tr.compiled = tr.compile()
+	tr.compiled, tr.evaluation = tr.compile(), tr.evaluator()
 	return tr
 }
 
@@ -50,6 +53,7 @@ func newTrainer(o options, t *task, l *layout) *trainer {
 func fit(ctx context.Context, o options, t *task, l *layout, r *report) error {
 	tr := newTrainer(o, t, l)
 	var loss float32
+	var held *number
 	tr.asked = r.asked
 	first, err := tr.resume(ctx)
 	if err != nil {
@@ -59,18 +63,24 @@ func fit(ctx context.Context, o options, t *task, l *layout, r *report) error {
 		if loss, err = tr.step(ctx, step); err != nil {
 			return err
 		}
-		if err = r.step(step+1, loss); err != nil {
+		if held, err = tr.evaluateWhenDue(ctx, step+1); err != nil {
+			return err
+		}
+		if err = r.step(step+1, loss, held); err != nil {
 			return err
 		}
 		if err = tr.saveWhenDue(ctx, step+1); err != nil {
-			return err
+			return errors.Join(err, r.draw())
 		}
+	}
+	if err := r.draw(); err != nil {
+		return err
 	}
 	end, err := tr.outcome(ctx)
 	if err != nil {
 		return err
 	}
-	end.Loss = number(loss)
+	end.Loss, end.Eval = number(loss), held
 	if l.world.IsLeader() {
 		if end.Sample, err = t.sample(ctx); err != nil {
 			return err

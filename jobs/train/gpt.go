@@ -39,6 +39,10 @@ func newLanguageModel(o options) (*task, error) {
 	if len(tokens) <= contextLength {
 		return nil, fmt.Errorf("%s has %d characters; at least %d are needed", name, len(tokens), contextLength+1)
 	}
+	learnt, held, err := o.holdBack(len(tokens))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	config := nn.LanguageModelConfig{Vocab: vocabulary.Size(), Context: contextLength, Dims: 64, Layers: 2, Heads: 4}
 	model, err := nn.NewLanguageModel(random.NewKey(o.seed), config)
 	if err != nil {
@@ -61,12 +65,28 @@ func newLanguageModel(o options) (*task, error) {
 			"layers": fmt.Sprint(config.Layers), "heads": fmt.Sprint(config.Heads),
 		},
 		unit: "tokens", units: contextLength,
-		examples: len(tokens) - contextLength,
-		model:    model, whole: model,
+		examples: learnt, heldBack: held,
+		model: model, whole: model,
 		shard:  func(g *group.Group) (nn.Module, error) { return model.Shard(g) },
 		inputs: func(starts []int) []*array.Array { return windows(tokens, starts) },
 		sample: func(ctx context.Context) (string, error) { return w.write(ctx, tokens[:1], sampleLength) },
 	}, nil
+}
+
+// holdBack is how many examples of a text there are to learn, and with -eval-every the numbers of
+// those that are held back: they lie in the last tenth, of which nothing is learnt.
+func (o options) holdBack(tokens int) (learnt int, held []int, err error) {
+	if o.evalEvery == 0 {
+		return tokens - contextLength, nil, nil
+	}
+	cut := tokens - tokens/10
+	for start := cut; start < tokens-contextLength; start++ {
+		held = append(held, start)
+	}
+	if len(held) == 0 || cut <= contextLength {
+		return 0, nil, fmt.Errorf("-eval-every holds back the last tenth of the %d characters, which has to be longer than %d", tokens, contextLength)
+	}
+	return cut - contextLength, held, nil
 }
 
 // windows returns the tokens from each start, and those one later: what the model

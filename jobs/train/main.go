@@ -58,6 +58,12 @@ func train(ctx context.Context, args []string, s *signals) error {
 		return err
 	}
 	r := newReport(os.Stdout, o, t, g)
+	defer r.close()
+	if err := program.Together(ctx, g, r.open()); err != nil {
+		l.close()
+		g.Close() // what they may say comes from the mistake
+		return err
+	}
 	if o.checkpoint != "" {
 		r.asked = s.save()
 	}

@@ -39,12 +39,15 @@ func newClassifier(o options) (*task, error) {
 	for i := range held {
 		held[i] = learnt + i
 	}
+	if o.evalEvery > 0 && len(held) == 0 {
+		return nil, fmt.Errorf("%s holds %d images, too few to hold one in ten back for -eval-every", name, images.Len())
+	}
 	return &task{
 		name:   fmt.Sprintf("classifier on %s, %d images", name, learnt),
 		digest: digest(images.Bytes()),
 		unit:   "images", units: 1,
-		examples: learnt,
-		model:    model, whole: model,
+		examples: learnt, heldBack: held,
+		model: model, whole: model,
 		shard:  func(g *group.Group) (nn.Module, error) { return shardHidden(model, g) },
 		inputs: func(numbers []int) []*array.Array { return pick(images, numbers) },
 		sample: func(ctx context.Context) (string, error) { return accuracy(ctx, model, pick(images, held)) },

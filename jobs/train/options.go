@@ -4,6 +4,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/lockstep-go/lockstep/internal/program"
 )
@@ -21,6 +24,10 @@ type options struct {
 	dtype      string
 	backend    string
 	json       bool
+	quiet      bool
+
+	evalEvery int    // steps; 0 for never
+	plot      string // file
 
 	checkpoint string // folder; empty for none
 	saveEvery  int    // steps; 0 for at the end alone
@@ -41,6 +48,9 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.accumulate, "accumulate", 1, "`parts` that each rank's part of a batch is computed in, one after the other, which takes less memory; the gradient is that of the batch")
 	flags.StringVar(&o.backend, "backend", "any", "`name` of the backend: any, ring or mpi")
 	flags.BoolVar(&o.json, "json", false, "one JSON object a line")
+	flags.BoolVar(&o.quiet, "quiet", false, "tell the outcome alone")
+	flags.IntVar(&o.evalEvery, "eval-every", 0, "`steps` from one evaluation to the next; the last tenth of the text is then held back for them, as one image in ten always is; 0: never")
+	flags.StringVar(&o.plot, "plot", "", "draw the loss over steps to `file`, a .png, .svg or .pdf")
 	flags.StringVar(&o.checkpoint, "checkpoint", "", "`folder` for the checkpoint, written at the end, on SIGUSR1 and on SIGTERM, which then ends the training")
 	flags.IntVar(&o.saveEvery, "save-every", 0, "`steps` from one checkpoint to the next; 0: only the others")
 	flags.BoolVar(&o.resume, "resume", false, "go on from the checkpoint in the folder, on any number of ranks; from the beginning if there is none yet")
@@ -74,6 +84,10 @@ func (o options) check() error {
 		return fmt.Errorf("-tp is %d; want 1 or more", o.tensor)
 	case o.accumulate < 1:
 		return fmt.Errorf("-accumulate is %d; want 1 or more", o.accumulate)
+	case o.evalEvery < 0:
+		return fmt.Errorf("-eval-every is %d; want 0 or more", o.evalEvery)
+	case o.plot != "" && !slices.Contains(formats, filepath.Ext(o.plot)):
+		return fmt.Errorf("-plot is %q; want a file that ends in %s", o.plot, strings.Join(formats, ", "))
 	case o.saveEvery < 0:
 		return fmt.Errorf("-save-every is %d; want 0 or more", o.saveEvery)
 	case o.checkpoint == "" && (o.resume || o.saveEvery > 0):

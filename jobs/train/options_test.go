@@ -24,11 +24,11 @@ func TestDefaultOptions(t *testing.T) {
 }
 
 func TestOptionsFromFlags(t *testing.T) {
-	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -tp 3 -dtype bf16 -accumulate 2 -backend ring -json"))
+	o, err := parse(strings.Fields("-model mlp -data x -steps 7 -batch 12 -lr 0.5 -seed 18446744073709551615 -tp 3 -dtype bf16 -accumulate 2 -backend ring -json -quiet -eval-every 3 -plot a.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, tensor: 3, accumulate: 2, dtype: "bf16", backend: "ring", json: true}
+	want := options{model: "mlp", data: "x", steps: 7, batch: 12, rate: 0.5, seed: 1<<64 - 1, tensor: 3, accumulate: 2, dtype: "bf16", backend: "ring", json: true, quiet: true, evalEvery: 3, plot: "a.png"}
 	if o != want {
 		t.Errorf("options are %+v, want %+v", o, want)
 	}
@@ -59,6 +59,9 @@ func TestWrongFlags(t *testing.T) {
 		"no ranks for a model":   {"-tp 0", "-tp is 0; want 1 or more"},
 		"unknown type":           {"-dtype float16", `-dtype is "float16"; want one of f32, bf16, f16`},
 		"no parts of a batch":    {"-accumulate 0", "-accumulate is 0; want 1 or more"},
+		"negative evaluation":    {"-eval-every -1", "-eval-every is -1; want 0 or more"},
+		"picture of no kind":     {"-plot loss", `-plot is "loss"; want a file that ends in .png, .svg, .pdf`},
+		"picture of one unknown": {"-plot loss.gif", `-plot is "loss.gif"`},
 		"rate zero":              {"-lr 0", "-lr is 0"},
 		"rate not a number":      {"-lr NaN", "-lr is NaN"},
 		"rate infinite":          {"-lr Inf", "-lr is +Inf"},
@@ -147,4 +150,6 @@ func TestWrongData(t *testing.T) {
 			wrongUse(t, train(t.Context(), []string{"-model", c.model, "-data", c.path}, &signals{}), c.says)
 		})
 	}
+	short := write("evaluated", bytes.Repeat([]byte("ab"), 320))
+	wrongUse(t, train(t.Context(), []string{"-data", short, "-eval-every", "1"}, &signals{}), "-eval-every holds back the last tenth of the 640 characters")
 }

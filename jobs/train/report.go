@@ -12,8 +12,7 @@ import (
 	"github.com/lockstep-go/lockstep/internal/program"
 )
 
-// lines is about how many progress lines a run prints where there is no
-// terminal.
+// lines is about how many progress lines a run prints.
 const lines = 20
 
 // progress is the JSON object of one step.
@@ -21,12 +20,14 @@ type progress struct {
 	Step int     `json:"step"`
 	Loss number  `json:"loss"`
 	Rate float64 `json:"tokens_per_s"`
+	Eval *number `json:"eval_loss,omitempty"` // of what is held back, after this step
 }
 
 // outcome is the last JSON object.
 type outcome struct {
 	Done         bool    `json:"done"`
 	Loss         number  `json:"loss"`
+	Eval         *number `json:"eval_loss,omitempty"`
 	Backend      string  `json:"backend"`
 	Size         int     `json:"size"`
 	SHA256       string  `json:"params_sha256"`
@@ -41,23 +42,42 @@ type outcome struct {
 type report struct {
 	options
 	*task
-	out      io.Writer
-	g        *group.Group
-	terminal bool
-	last     time.Time
-	since    int // steps since the last line
-	asked    func() request
+	out     io.Writer
+	g       *group.Group
+	bar     *program.Bar // on standard error
+	barOnly bool         // no lines beside it, as they are for the same terminal
+	last    time.Time
+	since   int // steps since the last line
+	asked   func() request
+	curve   curve
+	picture *program.File
 }
 
 func newReport(out *os.File, o options, t *task, g *group.Group) *report {
 	r := &report{options: o, task: t, out: out, g: g, last: time.Now()}
-	info, err := out.Stat()
-	// mpirun gives its ranks a terminal of its own, wherever its output goes.
-	r.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && g.Backend() != "mpi"
+	if o.quiet {
+		return r
+	}
+	r.bar = program.NewBar("train", o.steps, g)
+	r.barOnly = r.bar != nil && !o.json && program.IsTerminal(out)
 	if g.IsLeader() && !o.json {
 		fmt.Fprintf(out, "%s\n%d steps of %d examples on %s (%s)\n", t.name, o.steps, o.batch, o.crew(g.Size()), why(g))
 	}
 	return r
+}
+
+// open makes sure, before anything is learnt, that the picture can be written.
+func (r *report) open() (err error) {
+	if r.g.IsLeader() {
+		r.picture, err = program.NewFile("-plot", r.options.plot)
+	}
+	return err
+}
+
+// close leaves no trace of what was not finished.
+func (r *report) close() {
+	r.bar.Clear()
+	r.picture.Abandon()
 }
 
 // crew says how many ranks there are and what they share.
@@ -70,31 +90,37 @@ func (o options) crew(n int) string {
 
 func why(g *group.Group) string { return fmt.Sprintf("backend %s: %s", g.Backend(), g.Origin()) }
 
-// step reports one step: each as JSON, all on one line of a terminal, some
-// elsewhere. The error is that of the output.
-func (r *report) step(step int, loss float32) error {
+// step reports one step, and the loss of what is held back if it was evaluated: each step as JSON, some as
+// lines, and on a terminal as a bar. The error is that of the output.
+func (r *report) step(step int, loss float32, eval *number) error {
 	if !r.g.IsLeader() {
 		return nil
 	}
+	r.curve.add(step, loss, eval)
 	r.since++
-	every := 1
-	if !r.json && !r.terminal {
-		every = max(1, r.steps/lines)
-	}
-	if step%every != 0 && step != r.steps {
+	if r.quiet {
 		return nil
 	}
-	now := time.Now()
-	rate := float64(r.since*r.options.batch*r.units) / now.Sub(r.last).Seconds()
-	r.last, r.since = now, 0
+	rate := float64(r.since*r.options.batch*r.units) / time.Since(r.last).Seconds()
+	r.bar.Describe(fmt.Sprintf("train: loss %.4f, %.0f %s/s", loss, rate, r.unit))
+	r.bar.Set(step)
+	due := r.json || step%max(1, r.steps/lines) == 0 || step == r.steps || eval != nil
+	if !due {
+		return nil
+	}
+	r.last, r.since = time.Now(), 0
+	if r.barOnly && eval == nil {
+		return nil
+	}
+	r.bar.Clear()
 	if r.json {
-		return r.write(progress{Step: step, Loss: number(loss), Rate: rate})
+		return r.write(progress{Step: step, Loss: number(loss), Rate: rate, Eval: eval})
 	}
-	format := "step %d/%d  loss %.4f  %.0f %s/s\n"
-	if r.terminal {
-		format = "\rstep %d/%d  loss %.4f  %.0f %s/s\x1b[K"
+	held := ""
+	if eval != nil {
+		held = fmt.Sprintf("  held back %.4f", *eval)
 	}
-	_, err := fmt.Fprintf(r.out, format, step, r.steps, loss, rate, r.unit)
+	_, err := fmt.Fprintf(r.out, "step %d/%d  loss %.4f%s  %.0f %s/s\n", step, r.steps, loss, held, rate, r.unit)
 	return err
 }
 
@@ -103,18 +129,20 @@ func (r *report) done(o outcome) error {
 	if !r.g.IsLeader() {
 		return nil
 	}
+	r.bar.Clear()
 	o.Done, o.Backend, o.Size = true, r.g.Backend(), r.g.Size()
 	if r.json {
 		return r.write(o)
-	}
-	if r.terminal {
-		fmt.Fprintln(r.out)
 	}
 	same := "the same on all ranks"
 	if !o.RanksEqual {
 		same = "NOT the same on all ranks"
 	}
-	_, err := fmt.Fprintf(r.out, "\n%s\n\nloss %.4f; parameters %.16s…, %s\n", o.Sample, o.Loss, o.SHA256, same)
+	held := ""
+	if o.Eval != nil {
+		held = fmt.Sprintf(", of what is held back %.4f", *o.Eval)
+	}
+	_, err := fmt.Fprintf(r.out, "\n%s\n\nloss %.4f%s; parameters %.16s…, %s\n", o.Sample, o.Loss, held, o.SHA256, same)
 	return err
 }
 
@@ -126,10 +154,12 @@ type number float32
 
 // MarshalJSON writes the shortest decimal that reads back as the same float32.
 func (n number) MarshalJSON() ([]byte, error) {
-	if x := float64(n); math.IsNaN(x) || math.IsInf(x, 0) {
+	if !finite(float32(n)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float32(n))
 }
+
+func finite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
 
 func hex(b []byte) string { return fmt.Sprintf("%x", b) }

@@ -17,7 +17,7 @@ func told(o options, losses ...float32) string {
 	o.steps = len(losses)
 	r := &report{options: o, task: &task{unit: "tokens", units: 64}, out: &text, g: group.Single()}
 	for i, loss := range losses {
-		_ = r.step(i+1, loss) // a strings.Builder takes everything
+		_ = r.step(i+1, loss, nil) // a strings.Builder takes everything
 	}
 	_ = r.done(outcome{Loss: number(losses[len(losses)-1]), SHA256: strings.Repeat("ab", 32), RanksEqual: true, Rows: []int64{48}, Sample: "two\nlines"})
 	return text.String()
@@ -85,6 +85,33 @@ func TestLinesForPeople(t *testing.T) {
 	}
 }
 
+func TestEvaluationsAreTold(t *testing.T) {
+	held := number(2.5)
+	for _, c := range []struct {
+		o    options
+		says []string
+	}{
+		{options{steps: 100, batch: 1}, []string{"step 3/100  loss 4.0000  held back 2.5000", "loss 4.0000, of what is held back 2.5000;"}},
+		{options{steps: 100, batch: 1, json: true}, []string{`"loss":4,"tokens_per_s":`, `"eval_loss":2.5}`, `"done":true,"loss":4,"eval_loss":2.5,`}},
+		{options{steps: 100, batch: 1, quiet: true}, []string{"loss 4.0000, of what is held back 2.5000;"}},
+		{options{steps: 100, batch: 1, json: true, quiet: true}, []string{`"done":true,"loss":4,"eval_loss":2.5,`}},
+	} {
+		var text strings.Builder
+		r := &report{options: c.o, task: &task{}, out: &text, g: group.Single()}
+		if err := errors.Join(r.step(2, 4, nil), r.step(3, 4, &held), r.done(outcome{Loss: 4, Eval: &held})); err != nil {
+			t.Fatal(err)
+		}
+		for _, says := range c.says {
+			if !strings.Contains(text.String(), says) {
+				t.Errorf("%+v lacks %q:\n%s", c.o, says, text.String())
+			}
+		}
+		if c.o.quiet && (strings.Contains(text.String(), "step") || strings.Contains(text.String(), "tokens_per_s")) {
+			t.Errorf("-quiet tells of steps:\n%s", text.String())
+		}
+	}
+}
+
 func TestRanksThatDifferAreNamed(t *testing.T) {
 	var text strings.Builder
 	r := &report{task: &task{}, out: &text, g: group.Single()}
@@ -106,7 +133,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestAnOutputThatFailsIsAnError(t *testing.T) {
 	for _, o := range []options{{steps: 1}, {steps: 1, json: true}} {
 		r := &report{options: o, task: &task{}, out: full{}, g: group.Single()}
-		if err := r.step(1, 0); !errors.Is(err, errFull) {
+		if err := r.step(1, 0, nil); !errors.Is(err, errFull) {
 			t.Errorf("json %v: step gives %v", o.json, err)
 		}
 		if err := r.done(outcome{}); !errors.Is(err, errFull) {

@@ -67,7 +67,11 @@ func (t *trainer) save(ctx context.Context, done int) error {
 
 // identity is what must be the same to go on.
 func (t *trainer) identity() map[string]string {
-	return map[string]string{"model": t.options.model, "seed": strconv.FormatUint(t.seed, 10), "data": t.digest}
+	held := ""
+	if len(t.heldBack) > 0 {
+		held = strconv.Itoa(len(t.heldBack))
+	}
+	return map[string]string{"model": t.options.model, "seed": strconv.FormatUint(t.seed, 10), "data": t.digest, "held_back": held}
 }
 
 // everything is the state of the training with what is divided gathered. The optimizer's

@@ -19,7 +19,8 @@ type task struct {
 	meta     map[string]string // what a checkpoint says of the model
 	unit     string            // what is counted in rates, such as "tokens"
 	units    int               // of these in one example
-	examples int               // how many there are
+	examples int               // how many there are to learn
+	heldBack []int             // numbers of those that are held back
 	// model is what this rank trains, and whole what that is a part of: the same one
 	// unless divide was called.
 	model, whole nn.Module

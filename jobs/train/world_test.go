@@ -3,8 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-go/lockstep/internal/program"
 	"github.com/lockstep-go/lockstep/internal/program/programtest"
 )
 
@@ -94,6 +98,65 @@ func TestRingRanksInOtherTypesAndInParts(t *testing.T) {
 				t.Error("the parameters are those of float32 at once")
 			}
 		})
+	}
+}
+
+func TestRingRanksEvaluateAndDraw(t *testing.T) {
+	dir := t.TempDir()
+	flags := []string{programtest.Path(t, "train"), "-steps", "4", "-batch", "4", "-eval-every", "3", "-json"}
+	picture := filepath.Join(dir, "a loss.png")
+	want := evalLosses(t, flags...)
+	got := evalLosses(t, programtest.Launched(t, 2, append(flags, "-plot", picture)...)...)
+	if len(want) != 3 || len(got) != 3 { // after steps 3 and 4, and at the end
+		t.Fatalf("evaluated %v, alone %v", got, want)
+	}
+	for i := range want {
+		if !near(got[i], want[i]) {
+			t.Errorf("evaluated %v, alone %v", got, want)
+		}
+	}
+	if data, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
+		t.Errorf("the picture begins with %.8q: %v", data, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("files left: %v, %v", left, err)
+	}
+}
+
+// evalLosses are those that a training tells of what is held back.
+func evalLosses(t *testing.T, command ...string) (all []float32) {
+	t.Helper()
+	ends := programtest.Finished(t, nil, command...)
+	if ends.Code != 0 || ends.Stderr != "" {
+		t.Fatalf("%+v", ends)
+	}
+	for line := range strings.Lines(ends.Stdout) {
+		var p progress
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Eval != nil {
+			all = append(all, float32(*p.Eval))
+		}
+	}
+	return all
+}
+
+func TestQuietRanksTellTheOutcomeAlone(t *testing.T) {
+	flags := []string{programtest.Path(t, "train"), "-model", "mlp", "-steps", "40", "-batch", "4", "-quiet"}
+	if ends := programtest.Finished(t, nil, programtest.Launched(t, 2, flags...)...); ends.Code != 0 || ends.Stderr != "" || strings.Contains(ends.Stdout, "step") || !strings.Contains(ends.Stdout, "the same on all ranks") {
+		t.Errorf("%+v", ends)
+	}
+	if ends := programtest.Finished(t, nil, programtest.Launched(t, 2, append(flags, "-json")...)...); ends.Code != 0 || strings.Count(ends.Stdout, "\n") != 1 || !strings.Contains(ends.Stdout, `"done":true`) {
+		t.Errorf("%+v", ends)
+	}
+}
+
+// Rank 0 alone writes the picture, and all ranks end if it cannot.
+func TestAPictureThatCannotBeWrittenIsWrongUse(t *testing.T) {
+	ends := programtest.Finished(t, nil, programtest.Launched(t, 2, programtest.Path(t, "train"), "-model", "mlp", "-plot", "/nowhere/loss.png", "-quiet")...)
+	if ends.Code != program.CodeUsage || ends.Stdout != "" || !strings.Contains(ends.Stderr, "-plot /nowhere/loss.png: ") {
+		t.Errorf("%+v", ends)
 	}
 }
 
