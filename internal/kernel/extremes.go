@@ -12,6 +12,31 @@ type extremes[T float] struct {
 	max, min       func(n int, x *T) (r T, nan bool)
 	maxCol, minCol func(n, rows int, x *T, stride int, acc *T, ahead int) (nan bool)
 	vector         int // columns are a multiple of this
+
+	quick quickExtremes[T] // where a level has them
+}
+
+// quickExtremes are right unless a result is zero, of which they do not know the sign, or there is
+// a NaN. Rows are a multiple of many elements. stripes are for what the second cache holds.
+type quickExtremes[T float] struct {
+	max, min               func(n int, x *T) (r T, nan bool)
+	maxStripes, minStripes func(n, rows int, x *T, stride int, acc *T) (unsure bool)
+	many                   int
+}
+
+// exactly is f after quick, where that is known and not enough.
+func (q *quickExtremes[T]) exactly(quick, f func(n int, x *T) (T, bool)) func(n int, x *T) (T, bool) {
+	if quick == nil {
+		return f
+	}
+	return func(n int, x *T) (T, bool) {
+		if n >= q.many && n%q.many == 0 {
+			if r, nan := quick(n, x); nan || r != 0 {
+				return r, nan
+			}
+		}
+		return f(n, x)
+	}
 }
 
 func extremesOf[T float](k *kernels) *extremes[T] {
@@ -22,11 +47,13 @@ func extremesOf[T float](k *kernels) *extremes[T] {
 }
 
 func maxFloats[T float](x []T) T {
-	return extremeFloats(x, extremesOf[T](active()).max, maxRow[T])
+	e := extremesOf[T](active())
+	return extremeFloats(x, e.quick.exactly(e.quick.max, e.max), maxRow[T])
 }
 
 func minFloats[T float](x []T) T {
-	return extremeFloats(x, extremesOf[T](active()).min, minRow[T])
+	e := extremesOf[T](active())
+	return extremeFloats(x, e.quick.exactly(e.quick.min, e.min), minRow[T])
 }
 
 // extremeFloats is by f, where a level has it, on all processors.
@@ -55,12 +82,25 @@ func extremeFloats[T float](x []T, f func(n int, x *T) (T, bool), portable func(
 
 func maxFloatColumns[T float](acc []T, x []T, at, n, stride int) {
 	e := extremesOf[T](active())
-	extremeColumns(e.vector, e.maxCol, maxColumns[T], acc, x, at, n, stride)
+	if !e.inStripes(e.quick.maxStripes, acc, x, at, n, stride) {
+		extremeColumns(e.vector, e.maxCol, maxColumns[T], acc, x, at, n, stride)
+	}
 }
 
 func minFloatColumns[T float](acc []T, x []T, at, n, stride int) {
 	e := extremesOf[T](active())
-	extremeColumns(e.vector, e.minCol, minColumns[T], acc, x, at, n, stride)
+	if !e.inStripes(e.quick.minStripes, acc, x, at, n, stride) {
+		extremeColumns(e.vector, e.minCol, minColumns[T], acc, x, at, n, stride)
+	}
+}
+
+// inStripes reports whether the extrema of columns could be found by f.
+func (e *extremes[T]) inStripes(f func(n, rows int, x *T, stride int, acc *T) bool, acc, x []T, at, n, stride int) bool {
+	if f == nil || len(acc) == 0 || len(acc)%e.vector != 0 || aheadOf[T](n, stride) != 0 {
+		return false
+	}
+	_ = x[at+(n-1)*stride+len(acc)-1]
+	return !f(len(acc), n, &x[at], stride, &acc[0])
 }
 
 // extremeColumns is by f, where a level has it, on all processors. Where there is a NaN the

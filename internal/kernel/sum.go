@@ -27,11 +27,13 @@ func half(n, block int) int {
 }
 
 // summing adds up at a level: a row up to a block long, whole blocks, and rows to
-// a row of sums.
+// a row of sums. Where there are stripes they do the latter, without a row of sums to begin with, of what the second
+// cache holds.
 type summing[T float] struct {
 	block   func(n int, x *T) float64
 	blocks  func(blocks int, x *T, y *float64)
 	columns func(n, rows int, x *T, stride int, acc *float64, ahead int)
+	stripes func(n, rows int, x *T, stride int, acc *float64)
 }
 
 func summingOf[T float](k *kernels) *summing[T] {
@@ -208,6 +210,10 @@ func sumColumnsBy[T float](s *summing[T], acc []float64, x []T, at, n, stride in
 // sumColumnBlocks is sumColumns of a multiple of 8 columns by a level.
 func sumColumnBlocks[T float](s *summing[T], room *sumRoom, depth int, acc []float64, x []T, at, n, stride int) {
 	if n <= colBlock {
+		if s.stripes != nil && room.ahead == 0 {
+			s.stripes(len(acc), n, &x[at], stride, &acc[0])
+			return
+		}
 		clear(acc)
 		s.columns(len(acc), n, &x[at], stride, &acc[0], room.ahead)
 		return

@@ -177,3 +177,60 @@ func checkSame(t *testing.T, what string, got, want []float64) {
 		}
 	}
 }
+
+func TestQuickExtremaAreThePortableOnes(t *testing.T) {
+	fast(t, func(t *testing.T, k *kernels) {
+		checkQuick(t, &k.extremes32)
+		checkQuick(t, &k.extremes64)
+	})
+}
+
+// checkQuick puts what is awkward in every place of rows, and of columns, of the lengths that the quick
+// functions take.
+func checkQuick[T float](t *testing.T, e *extremes[T]) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for _, special := range append(awkward[T](), 0.5) {
+		for _, sign := range []T{1, -1} {
+			for at := range 2 * max(e.quick.many, 1) {
+				x := random[T](2*max(e.quick.many, 1), r)
+				for i := range x {
+					x[i] = sign * max(x[i], -x[i]) // so that zeros are extrema
+				}
+				x[at] = special
+				checkExtreme(t, x, e.quick.exactly(e.quick.max, e.max), maxRow[T])
+				checkExtreme(t, x, e.quick.exactly(e.quick.min, e.min), minRow[T])
+			}
+			for _, rows := range []int{1, 2, 3, 9} {
+				for _, columns := range []int{e.vector, 3 * e.vector, 8 * e.vector, 11 * e.vector} {
+					x := random[T](rows*(columns+1), r)
+					for i := range x {
+						x[i] = sign * max(x[i], -x[i])
+					}
+					x[r.IntN(len(x))] = special
+					checkStripes(t, e, e.quick.maxStripes, maxColumns[T], x, rows, columns)
+					checkStripes(t, e, e.quick.minStripes, minColumns[T], x, rows, columns)
+				}
+			}
+		}
+	}
+}
+
+// checkStripes has results be right or not given.
+func checkStripes[T float](t *testing.T, e *extremes[T], f func(n, rows int, x *T, stride int, acc *T) bool, portable func(acc, x []T, at, n, stride int), x []T, rows, columns int) {
+	t.Helper()
+	got, want := make([]T, columns+1), make([]T, columns)
+	got[columns] = 12345
+	sure := e.inStripes(f, got[:columns], x, 1, rows, columns+1)
+	portable(want, x, 1, rows, columns+1)
+	for i, w := range want {
+		if sure && bitsOf(got[i]) != bitsOf(w) {
+			t.Fatalf("%d rows, column %d of %d: got %v, want %v", rows, i, columns, got[i], w)
+		}
+	}
+	if doubtful := slices.ContainsFunc(want, func(w T) bool { return w == 0 || w != w }); f != nil && sure == doubtful {
+		t.Fatalf("sure of %v: %v", want, sure)
+	}
+	if got[columns] != 12345 {
+		t.Fatal("wrote beyond the columns")
+	}
+}

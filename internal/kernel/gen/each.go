@@ -15,8 +15,9 @@ type writer struct {
 	kept   map[uint64]VecVirtual // constants in registers throughout
 	labels int
 
-	streams bool // results go to memory past the caches
-	within  bool // exp is asked for what has an ordinary result only
+	streams bool       // results go to memory past the caches
+	within  bool       // exp is asked for what has an ordinary result only
+	ones    VecVirtual // of float64, where numbers are added by products
 }
 
 // label is a new one.

@@ -25,6 +25,7 @@ var files = map[string]func(){
 	"choose":     choices,
 	"casts":      casts,
 	"fetch":      fetches,
+	"stripes":    stripes,
 }
 
 func main() {

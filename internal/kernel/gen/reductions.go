@@ -49,7 +49,20 @@ func (w *writer) addWide(m Mem, s VecVirtual) {
 	}
 	wide := w.new()
 	VCVTPS2PD(m, wide)
-	VADDPD(wide, s, s)
+	if w.ones != nil {
+		VFMADD231PD(wide, w.ones, s)
+	} else {
+		VADDPD(wide, s, s)
+	}
+}
+
+// addByProducts has float32 added as float64 by fused multiply-adds with one, which have units
+// of their own on processors of AVX2, where additions and conversions share some.
+func (w *writer) addByProducts() {
+	if w.size == 4 && w.letter == "Y" {
+		w.ones = YMM()
+		VBROADCASTSD(constant(double, double.bits(1)), w.ones)
+	}
 }
 
 // widened is half a vector of float32 as float64.
@@ -93,6 +106,7 @@ func (s lanes) total() VecVirtual {
 func sum(e element, v vector) {
 	w := start(e, v, e.prefix+"Sum"+v.letter, fmt.Sprintf("func(n int, x *%s) float64", e.goType),
 		"is the sum of n elements, added up in 32 lanes of float64 as by sumRow of a block.")
+	w.addByProducts()
 	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
 	s := newLanes(v)
 	Label("lanes")
@@ -142,6 +156,7 @@ func sums(e element, v vector) {
 		"writes the sum of each of blocks > 0 whole blocks to y.")
 	blocks, x, y := Load(Param("blocks"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64())
 	n := GP64()
+	w.addByProducts()
 	Label("block")
 	s := newLanes(v)
 	MOVQ(U32(blockSize/laneCount/2), n)
@@ -318,6 +333,7 @@ func (s nans) any() Register {
 func sumColumns(e element, v vector) {
 	w := start(e, v, e.prefix+"SumColumns"+v.letter, fmt.Sprintf("func(n, rows int, x *%s, stride int, acc *float64, ahead int)", e.goType),
 		"adds n elements, a multiple of 8, of each of rows > 0 rows, stride elements apart, in that order, to acc.")
+	w.addByProducts()
 	columns(w, double, 8, func(x Mem, acc VecVirtual) { w.addWide(x, acc) })
 }
 

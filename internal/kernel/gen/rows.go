@@ -190,6 +190,7 @@ func moments(e element, v vector) {
 	const count = 16
 	n, x := Load(Param("n"), GP64()), Load(Param("x"), GP64())
 	from := w.everywhere("from")
+	w.addByProducts()
 	sums, squares := lanes(zeros(v, count*8/v.bytes)), lanes(zeros(v, count*8/v.bytes))
 	Label("lanes")
 	CMPQ(n, U32(count))
@@ -197,7 +198,11 @@ func moments(e element, v vector) {
 	for i := range sums {
 		d := w.wideFrom(Mem{Base: x, Disp: i * v.bytes / 8 * e.size})
 		VSUBPD(from, d, d)
-		VADDPD(d, sums[i], sums[i])
+		if w.ones != nil {
+			VFMADD231PD(d, w.ones, sums[i])
+		} else {
+			VADDPD(d, sums[i], sums[i])
+		}
 		VFMADD231PD(d, d, squares[i])
 	}
 	ADDQ(U32(count*e.size), x)
