@@ -57,7 +57,7 @@ var rooms = []room{
 	{"internal/reduce", []string{"dtype", "internal/kernel", "internal/buffer", "internal/par"}, nil},
 	{"internal/kernel", []string{"dtype", "internal/buffer", "internal/layout", "internal/par", "internal/env"}, []string{"gonum.org/v1/gonum", "golang.org/x/sys", "unsafe"}},
 	{"internal/layout", []string{"dtype", "internal/buffer"}, nil},
-	{"internal/onehost", []string{"dtype", "internal/reduce", "internal/shm"}, nil},
+	{"internal/onehost", []string{"dtype", "internal/reduce", "internal/shm", "internal/par", "internal/env"}, nil},
 	{"internal/shm", []string{"dtype", "internal/buffer"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/buffer", []string{"dtype", "internal/env"}, []string{"golang.org/x/sys", "unsafe"}},
 	{"internal/program", []string{"group", "internal/env"}, []string{"github.com/schollz/progressbar/v3", "golang.org/x/term"}},

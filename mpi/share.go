@@ -68,6 +68,9 @@ func (c *comm) share(ctx context.Context) error {
 		return err
 	}
 	s.LookAround()
+	if c.world {
+		s.DivideCores()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shared = s

@@ -81,6 +81,7 @@ func (c *comm) lookAround(s *onehost.Sharing) {
 	if c == c.node.root {
 		c.node.company.Store(int32(company))
 		c.node.cores.Store(int32(cores))
+		s.DivideCores()
 	}
 }
 

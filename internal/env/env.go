@@ -36,6 +36,7 @@ const (
 	Kernel      = "LOCKSTEP_KERNEL"
 	CacheLimit  = "LOCKSTEP_CACHE_LIMIT"
 	SSH         = "LOCKSTEP_SSH"
+	Processors  = "GOMAXPROCS"
 
 	MLXRank     = "MLX_RANK"
 	MLXHostFile = "MLX_HOSTFILE"
@@ -83,6 +84,7 @@ var Variables = []Variable{
 	{Log, "debug, info, warn or error", "lowest level that the programs log; warn if not set"},
 	{Kernel, "portable, avx2 or avx512", "instructions that arrays compute with; the best the processor has if not set"},
 	{CacheLimit, "bytes, 0 or more, with KiB, MiB or GiB behind if these are meant", "memory of arrays that is kept to be used again; half of the machine's if not set"},
+	{Processors, "as Go says", "how many goroutines compute at once; if not set, ranks that share memory divide the cores of their host among them"},
 	{SSH, "a program", "what launch reaches other hosts by, instead of ssh"},
 	{MLXRank, "0 to size-1", "as LOCKSTEP_RANK, with MLX_HOSTFILE"},
 	{MLXHostFile, "a path", "as LOCKSTEP_HOSTFILE, with MLX_RANK"},
@@ -131,6 +133,10 @@ func LookupSSH() (string, error) {
 	}
 	return v, nil
 }
+
+// ProcessorsGiven reports whether GOMAXPROCS is set: whoever started this process has
+// decided then on how many cores it computes.
+func ProcessorsGiven() bool { return isSet(Processors) }
 
 // LookupKernel returns the value of LOCKSTEP_KERNEL, "" when it is not set.
 func LookupKernel() (string, error) {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/lockstep-go/lockstep/internal/env"
+	"github.com/lockstep-go/lockstep/internal/par"
 	"github.com/lockstep-go/lockstep/internal/shm"
 )
 
@@ -44,6 +46,7 @@ type Sharing struct {
 	layout  layout
 	spinner shm.Spinner
 	parts   [][]byte
+	divided bool // this process computes on its share of the cores
 
 	fences uint64 // this rank's arrivals at the fence
 	turn   uint64 // inboxes and outboxes used
@@ -95,6 +98,26 @@ func (s *Sharing) findCompany() {
 	}
 }
 
+// DivideCores has this process compute on its share of the cores until Close: ranks
+// that all computed on all of them would wait for each other's threads to make way. It does
+// nothing where ranks are goroutines of one process, or the user has set GOMAXPROCS.
+// It comes after LookAround.
+func (s *Sharing) DivideCores() {
+	if n := s.share(); n > 0 && !env.ProcessorsGiven() {
+		par.Limit(n)
+		s.divided = true
+	}
+}
+
+// share is how many of the cores are this rank's, at least one; 0 if the ranks are
+// of one process or the cores are not known.
+func (s *Sharing) share() int {
+	if s.spinner.Company == shm.Together || s.spinner.Cores == 0 {
+		return 0
+	}
+	return max(1, s.spinner.Cores/len(s.desks))
+}
+
 // cores counts those on which any of the ranks may run.
 func (s *Sharing) cores() int {
 	count := 0
@@ -110,8 +133,12 @@ func (s *Sharing) cores() int {
 
 // Close unmaps the memory; nil is closed already. Others may go on using it.
 func (s *Sharing) Close() {
-	if s != nil {
-		s.segment.Unmap()
+	if s == nil {
+		return
+	}
+	s.segment.Unmap()
+	if s.divided {
+		par.Limit(0)
 	}
 }
 

@@ -7,8 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// Workers is how many goroutines compute at once: GOMAXPROCS.
-func Workers() int { return runtime.GOMAXPROCS(0) }
+var limit atomic.Int64 // 0 for none
+
+// Limit bounds Workers, for a process that shares the processors with others; 0 lifts
+// the bound.
+func Limit(n int) { limit.Store(int64(n)) }
+
+// Workers is how many goroutines compute at once: GOMAXPROCS, or what Limit allows.
+func Workers() int {
+	n := runtime.GOMAXPROCS(0)
+	if most := int(limit.Load()); most > 0 {
+		return min(n, most)
+	}
+	return n
+}
 
 // Do calls f(0) to f(n-1), each once, on up to Workers goroutines, one of which
 // is the caller's, and returns when all calls have. The goroutines end before it

@@ -49,6 +49,18 @@ func TestDoNests(t *testing.T) {
 	}
 }
 
+func TestLimit(t *testing.T) {
+	defer par.Limit(0)
+	withWorkers(4, func() {
+		for _, c := range []struct{ limit, want int }{{0, 4}, {1, 1}, {3, 3}, {9, 4}, {0, 4}} {
+			par.Limit(c.limit)
+			if got := par.Workers(); got != c.want {
+				t.Errorf("with limit %d there are %d workers of 4, want %d", c.limit, got, c.want)
+			}
+		}
+	})
+}
+
 func withWorkers(n int, f func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	f()
