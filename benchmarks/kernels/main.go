@@ -5,7 +5,7 @@
 //
 //	go run ./benchmarks/kernels [-rounds 9] [-only EXPRESSION] [-write docs/performance.md]
 //
-// Both run on one thread and by turns. What counts is processor time, and in each
+// Both run on one thread, on one processor and by turns. What counts is processor time, and in each
 // round the fastest of eight batches of calls, as others may use the machine;
 // ratios and figures are medians over the rounds. Both have their arrays in large
 // pages that have been touched before. The reference lies in src and is compiled for this processor when the run starts;
@@ -56,6 +56,10 @@ func run(rounds int, only *regexp.Regexp, document string) error {
 	if err != nil {
 		return err
 	}
+	release, err := pin()
+	if err != nil {
+		return err
+	}
 	ref, err := startReference()
 	if err != nil {
 		return err
@@ -80,6 +84,7 @@ func run(rounds int, only *regexp.Regexp, document string) error {
 		}
 	}
 	lists.write(w)
+	release()
 	fmt.Fprintf(w, "\nThe same on two cores, by the clock on the wall; ~ where other programs used more than a tenth of the machine.\n\n")
 	header(w, "two cores", "one core")
 	for _, c := range onTwoCores() {

@@ -379,11 +379,16 @@ func columns(w *writer, to element, unit int, fold func(x Mem, acc VecVirtual)) 
 func columnsOf(w *writer, name string, to element, unit int, begin func(rows int), fold func(row, of int, x Mem, acc VecVirtual)) {
 	n, rows, x := Load(Param("n"), GP64()), Load(Param("rows"), GP64()), Load(Param(name), GP64())
 	down, acc := stride(w.element, "stride"), Load(Param("acc"), GP64())
-	for _, count := range []int{4, 1} {
+	for _, count := range w.rowsAtOnce() {
 		label := fmt.Sprintf("rows%d", count)
 		Label(label)
 		CMPQ(rows, U32(count))
 		JLT(LabelRef(label + "Done"))
+		if count == atOnceNear {
+			ahead := Load(Param("ahead"), GP64())
+			TESTQ(ahead, ahead)
+			JNZ(LabelRef(label + "Done"))
+		}
 		begin(count)
 		w.foldRows(label, n, x, down, acc, to, unit, count, fold)
 		for range count {
@@ -395,19 +400,38 @@ func columnsOf(w *writer, name string, to element, unit int, begin func(rows int
 	}
 }
 
+// atOnceNear is how many rows are folded at a time where all are in the second cache, from
+// which that many can be read at once.
+const atOnceNear = 8
+
+// rowsAtOnce is of AVX2 for sums of float32, which move two bytes of sums for one of a row.
+func (w *writer) rowsAtOnce() []int {
+	if w.ones != nil {
+		return []int{atOnceNear, 4, 1}
+	}
+	return []int{4, 1}
+}
+
 // foldRows folds count rows.
 func (w *writer) foldRows(name string, n, x, down, acc Register, to element, unit, count int, fold func(row, of int, x Mem, acc VecVirtual)) {
 	left, at := GP64(), GP64()
 	MOVQ(n, left)
 	MOVQ(acc, at)
 	ahead := stride(w.element, "ahead")
-	from := make([]Register, count)
-	for i := range from {
-		from[i] = GP64()
+	first := make([]Register, min(count, 4))
+	for i := range first {
+		first[i] = GP64()
 		if i == 0 {
-			MOVQ(x, from[i])
+			MOVQ(x, first[i])
 		} else {
-			LEAQ(Mem{Base: from[i-1], Index: down, Scale: 1}, from[i])
+			LEAQ(Mem{Base: first[i-1], Index: down, Scale: 1}, first[i])
+		}
+	}
+	from := make([]Mem, count)
+	for i := range from {
+		from[i] = Mem{Base: first[i%4]}
+		if i >= 4 {
+			from[i].Index, from[i].Scale = down, 4
 		}
 	}
 	// To fetch what is near already costs as much as to load it.
@@ -416,7 +440,7 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 		many  int
 		fetch bool
 	}{{name + "Near", 4 * unit, false}, {name + "Far", 4 * unit, true}, {name + "One", unit, false}}
-	if count == 1 {
+	if count == 1 || count == atOnceNear {
 		loops = append(loops[:1], loops[2])
 	} else {
 		TESTQ(ahead, ahead)
@@ -430,12 +454,12 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 		} else {
 			JLT(LabelRef(l.label + "Done"))
 		}
-		w.foldColumns(from, at, to, l.many, func(row Register, disp int) {
+		w.foldColumns(from, at, to, l.many, func(row Mem, disp int) {
 			if l.fetch {
-				PREFETCHT1(Mem{Base: row, Index: ahead, Scale: 1, Disp: disp})
+				PREFETCHT1(Mem{Base: row.Base, Index: ahead, Scale: 1, Disp: disp})
 			}
 		}, fold)
-		for _, row := range from {
+		for _, row := range first {
 			ADDQ(U32(l.many*w.element.size), row)
 		}
 		ADDQ(U32(l.many*to.size), at)
@@ -446,12 +470,12 @@ func (w *writer) foldRows(name string, n, x, down, acc Register, to element, uni
 }
 
 // foldColumns folds so many columns of some rows.
-func (w *writer) foldColumns(from []Register, at Register, to element, many int, fetch func(row Register, disp int), fold func(row, of int, x Mem, acc VecVirtual)) {
+func (w *writer) foldColumns(from []Mem, at Register, to element, many int, fetch func(row Mem, disp int), fold func(row, of int, x Mem, acc VecVirtual)) {
 	for i := 0; i < many; i += w.bytes / to.size {
 		r := w.new()
 		VMOVUPS(Mem{Base: at, Disp: i * to.size}, r)
 		for k, row := range from {
-			fold(k, len(from), Mem{Base: row, Disp: i * w.element.size}, r)
+			fold(k, len(from), row.Offset(i*w.element.size), r)
 			if i*w.element.size%64 == 0 {
 				fetch(row, i*w.element.size)
 			}
