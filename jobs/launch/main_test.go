@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -204,4 +205,6 @@ func daemon(self string) {
 	os.Stdout.Write(out)
 }
 
-func announce(pid int) { fmt.Printf("process %d of rank %s\n", pid, os.Getenv(env.Rank)) }
+func announce(pid int) {
+	fmt.Printf("process %d of rank %s\n", pid, cmp.Or(os.Getenv(env.Rank), os.Getenv(env.OpenMPIRank)))
+}

@@ -30,6 +30,9 @@ func runMPI(o *options) int {
 	if err != nil {
 		return fail(err, codeFailure)
 	}
+	if version < 5 && o.input == "all" {
+		return fail(fmt.Errorf("--stdin all: mpirun of Open MPI %d then gives no rank anything; want 0 or none", version), codeUsage)
+	}
 	here := machine{threads: runtime.NumCPU(), root: os.Geteuid() == 0}
 	if o.elsewhere() {
 		here.settings = settings(os.Environ())
