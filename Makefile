@@ -98,4 +98,4 @@ golden: ## rewrite the golden files; look at the diff before committing it
 
 clean: ## remove the built programs and cached test results
 	go clean -testcache
-	rm -f bench generate hello launch train
+	rm -f bench doctor generate hello launch train

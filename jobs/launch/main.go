@@ -50,6 +50,9 @@ func main() {
 // launch runs one job and returns the exit code. Messages are one line each on
 // standard error.
 func launch(args []string) int {
+	if len(args) > 0 && args[0] == "doctor" {
+		return becomeDoctor(args[1:])
+	}
 	o, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(usage())

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -214,4 +215,29 @@ func TestProgramsAreLookedForOnTheirHosts(t *testing.T) {
 		})
 	}
 	l.nothingLeft(t)
+}
+
+func TestDoctorLooksAtHosts(t *testing.T) {
+	l := needLogin(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", dir, ".", "../doctor").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, c := range []struct {
+		hosts string
+		code  int
+		want  []string
+	}{
+		{"127.0.0.2,127.0.0.3", 0, []string{"ok host 127.0.0.2: a program starts in ", "ok host 127.0.0.3: a program starts in ", "ok hosts 2 ranks on ring sum 4 bytes and 1 MiB"}},
+		{"127.0.0.2,nobody", 1, []string{"ok host 127.0.0.2: a program starts in ", "FAIL host nobody: host nobody: ssh: connect to host 127.0.0.1 port 1: Connection refused", "FAIL hosts no test of all hosts"}},
+	} {
+		cmd := exec.Command(filepath.Join(dir, "launch"), append([]string{"doctor"}, l.flags([]string{"--hosts", c.hosts})...)...)
+		out, _ := cmd.CombinedOutput()
+		text := strings.Join(strings.Fields(string(out)), " ")
+		for _, want := range c.want {
+			if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(text, want) {
+				t.Errorf("%s: code %d, %s; want %d, %q", c.hosts, cmd.ProcessState.ExitCode(), out, c.code, want)
+			}
+		}
+	}
 }
