@@ -232,6 +232,18 @@ func (j *job) completed(t *testing.T) {
 	j.leavesNoToken(t)
 }
 
+// keepsASecret checks that a job that runs has one token, which nobody but its owner can read.
+func (j *job) keepsASecret(t *testing.T) {
+	t.Helper()
+	tokens, err := filepath.Glob(filepath.Join(j.dir, ".token*"))
+	if err != nil || len(tokens) != 1 {
+		t.Fatalf("tokens %q, %v; want one", tokens, err)
+	}
+	if info, err := os.Stat(tokens[0]); err != nil || info.Mode() != 0o600 || info.Size() < 32 {
+		t.Errorf("%s is %v of %d bytes, %v; want mode 0600", tokens[0], info.Mode(), info.Size(), err)
+	}
+}
+
 func (j *job) leavesNoToken(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(j.dir, ".token*")); len(left) > 0 {

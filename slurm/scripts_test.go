@@ -43,6 +43,7 @@ func TestKilledTaskEndsTheJob(t *testing.T) {
 	c := needCluster(t)
 	j := c.submit(t, c.workplace(t), "train-ring.sbatch", nil, "-steps", "1000000")
 	j.await(t, `"step":2`)
+	j.keepsASecret(t)
 	if err := syscall.Kill(j.task(t, 3), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

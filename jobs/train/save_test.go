@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,13 +90,21 @@ exec "$0" "$@"`
 	}
 }
 
-// Whenever a training is killed, the file is whole, and the next one goes on from it.
+// Whenever a training is killed, alone or the rank that writes of two, the file is whole, and the
+// next one goes on from it.
 func TestAKilledTrainingLeavesAWholeCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	file := options{checkpoint: dir}.file()
+	flags := append(strings.Fields("-model mlp -steps 100000000 -save-every 1 -resume -quiet -checkpoint"), dir)
+	const told = `echo "rank ${LOCKSTEP_RANK:-0} is process $$" >&2; exec "$0" "$@"`
+	command := append([]string{"sh", "-c", told, programtest.Path(t, "train")}, flags...)
 	before := 0
-	for round := range 6 {
-		r := programtest.Start(t, nil, programtest.Path(t, "train"), "-model", "mlp", "-steps", "100000000", "-save-every", "1", "-checkpoint", dir, "-resume")
+	for round := range 8 {
+		start := command
+		if round%2 == 1 {
+			start = programtest.Launched(t, 2, command...)
+		}
+		r := programtest.Start(t, nil, start...)
 		for range 600 {
 			if _, meta, err := checkpoint.ReadFile(file); err == nil && meta["step"] != strconv.Itoa(before) {
 				break
@@ -105,8 +114,14 @@ func TestAKilledTrainingLeavesAWholeCheckpoint(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		time.Sleep(time.Duration(round*7) * time.Millisecond)
-		r.Cmd.Process.Kill()
-		r.Wait(t)
+		for _, match := range processOf.FindAllStringSubmatch(r.Stderr.String(), -1) {
+			if pid, _ := strconv.Atoi(match[2]); match[1] == "0" {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if ends := r.Wait(t); ends.Code == 0 {
+			t.Fatalf("round %d: %+v", round, ends)
+		}
 		_, meta, err := checkpoint.ReadFile(file)
 		step, _ := strconv.Atoi(meta["step"])
 		if err != nil || step <= before {
