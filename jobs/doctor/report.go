@@ -19,9 +19,6 @@ func (r *report) fail(name, format string, args ...any) {
 	r.line("FAIL", name, format, args...)
 }
 
-// note is for what is neither right nor wrong.
-func (r *report) note(name, format string, args ...any) { r.line("-   ", name, format, args...) }
-
 func (r *report) line(mark, name, format string, args ...any) {
 	text := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
 	fmt.Fprintf(r.w, "%s %-10s %s\n", mark, name, text)
