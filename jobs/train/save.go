@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -108,8 +109,9 @@ func (t *trainer) resume(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for name, want := range t.identity() {
-		if meta[name] != want {
+	identity := t.identity()
+	for _, name := range slices.Sorted(maps.Keys(identity)) {
+		if want := identity[name]; meta[name] != want {
 			return 0, fmt.Errorf("%s is of another training: its %s is %q, not %q", t.file(), name, meta[name], want)
 		}
 	}

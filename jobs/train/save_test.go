@@ -71,6 +71,25 @@ func TestATrainingGoesOnOnOtherRanks(t *testing.T) {
 	}
 }
 
+// On the same ranks a training that goes on has the bits of one without a break.
+func TestATrainingThatGoesOnHasTheBitsOfOneWithoutABreak(t *testing.T) {
+	for _, flags := range []string{"", "-dtype f16 -accumulate 2", "-dtype bf16 -tp 2", "-eval-every 3"} {
+		t.Run(flags, func(t *testing.T) {
+			dir := t.TempDir()
+			all := append([]string{programtest.Path(t, "train"), "-batch", "8"}, strings.Fields(flags)...)
+			run := func(steps string, more ...string) outcome {
+				return trainJSON(t, append(programtest.Launched(t, 2, append(all[:len(all):len(all)], "-steps", steps)...), more...)...)
+			}
+			want := run("8")
+			run("5", "-checkpoint", dir)
+			got := run("8", "-checkpoint", dir, "-resume")
+			if got.SHA256 != want.SHA256 || got.Loss != want.Loss || (got.Eval == nil) != (want.Eval == nil) || got.Eval != nil && *got.Eval != *want.Eval {
+				t.Errorf("%+v, without a break %+v", got, want)
+			}
+		})
+	}
+}
+
 // A signal to one rank has all ranks save the same step.
 func TestASignalSavesOnAllRanks(t *testing.T) {
 	dir := t.TempDir()
@@ -135,9 +154,10 @@ func TestACheckpointOfAnotherTraining(t *testing.T) {
 	dir := t.TempDir()
 	lossesOf(t, programtest.Path(t, "train"), "-json", "-model", "mlp", "-steps", "2", "-checkpoint", dir)
 	for args, says := range map[string]string{
-		"-model mlp -steps 3 -seed 1": `its seed is "0", not "1"`,
-		"-steps 3":                    "of another training",
-		"-model mlp -steps 2":         `after step "2"; -steps is 2`,
+		"-model mlp -steps 3 -seed 1":                      `its seed is "0", not "1"`,
+		"-model mlp -steps 3 -data " + writeStripes(t, 40): "of another training: its data is",
+		"-steps 3":            "of another training",
+		"-model mlp -steps 2": `after step "2"; -steps is 2`,
 	} {
 		ends := programtest.Finished(t, nil, append([]string{programtest.Path(t, "train"), "-checkpoint", dir, "-resume"}, strings.Fields(args)...)...)
 		if ends.Code != program.CodeFailure || len(ends.Lines()) != 1 || !strings.Contains(ends.Stderr, says) {
