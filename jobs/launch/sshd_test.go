@@ -32,6 +32,9 @@ var fixture login
 // CI=true that is a failure.
 func needLogin(t *testing.T) *login {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("logins over ssh are left out of short tests")
+	}
 	l := &fixture
 	l.once.Do(l.start)
 	if l.missing != "" {
