@@ -18,6 +18,12 @@ func dotLanes[T float]() int { return 256 / sizeOf[T]() }
 func (p *vectorProducts[T]) rows(m, n int, alpha T, a []T, lda int, x []T, beta T, y []T, incY int) {
 	count := min(par.Workers(), m*n/splitWork+1)
 	par.Do(count, func(s int) {
+		if from, to := m*s/count, m*(s+1)/count; alpha == 1 && beta == 0 && incY == 1 {
+			if from < to {
+				p.someDots(y[from:to], n, a[from*lda:], lda, x)
+			}
+			return
+		}
 		var sums [64]T
 		for i := m * s / count; i < m*(s+1)/count; i += len(sums) {
 			some := sums[:min(len(sums), m*(s+1)/count-i)]
@@ -40,6 +46,9 @@ func (p *vectorProducts[T]) someDots(y []T, n int, a []T, lda int, x []T) {
 		p.dots(len(y), full, &a[0], lda, &x[0], &y[0])
 	} else {
 		clear(y)
+	}
+	if full == n {
+		return
 	}
 	for i := range y {
 		for j, v := range a[i*lda+full : i*lda+n] {
