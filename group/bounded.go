@@ -16,6 +16,7 @@ type bounded struct {
 	parent context.Context
 	g      *Group
 	what   call
+	fresh  bool // parent was asked just before the call began
 
 	use atomic.Int32 // how much use was made of it
 
@@ -99,6 +100,9 @@ func (b *bounded) Done() <-chan struct{} {
 
 func (b *bounded) Err() error {
 	if b.use.CompareAndSwap(unused, lookedAt) {
+		if b.fresh {
+			return nil
+		}
 		return b.parent.Err()
 	}
 	b.lock()

@@ -32,7 +32,7 @@ func (p *place) begin(ctx context.Context, g *Group, what call) (*bounded, error
 		return g.bound(ctx, what), nil
 	}
 	p.spare = nil
-	b.parent, b.g, b.what = ctx, g, what
+	b.parent, b.g, b.what, b.fresh = ctx, g, what, true
 	return b, nil
 }
 

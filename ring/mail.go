@@ -29,7 +29,7 @@ func (c *comm) sendAtOnce(ctx context.Context, dst, tag int, data []byte) (done 
 		return false, nil
 	}
 	n := labelBytes + len(data)
-	if n > w.stream.Capacity() || !w.spinner.Spin(w.missing(n)) {
+	if n > w.stream.Capacity() || !w.stream.HasRoom(n) && !w.spinner.Spin(w.missing(n)) {
 		return false, nil
 	}
 	w.stream.WriteMessage(label{uint32(tag), uint64(len(data))}.encode(), data)
@@ -57,7 +57,10 @@ func (c *comm) recvAtOnce(ctx context.Context, src, tag int, data []byte) (done 
 		return false, nil
 	}
 	defer in.pass(p)
-	if p.closed || p.skip.Load() > 0 || !in.idle() || !p.spinner.Spin(p.missing(labelBytes)) {
+	if p.closed || p.skip.Load() > 0 || !in.idle() {
+		return false, nil
+	}
+	if p.stream.Available() < labelBytes && !p.spinner.Spin(p.missing(labelBytes)) {
 		return false, nil
 	}
 	var head [labelBytes]byte
