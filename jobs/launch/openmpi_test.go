@@ -33,7 +33,8 @@ func TestCodeUnderRealMPIRun(t *testing.T) {
 func TestRealMPIRunOnHosts(t *testing.T) {
 	conform.Row(t, "X13")
 	l := needLogin(t)
-	r := run(t, strings.NewReader("in"), l.flags([]string{"--hosts", "127.0.0.2:2,127.0.0.3", "--backend", "mpi", "--env", "A=b c;$HOME"}),
+	// Open MPI 4.1's daemon may crash when input comes for a rank that has ended.
+	r := run(t, nil, l.flags([]string{"--hosts", "127.0.0.2:2,127.0.0.3", "--backend", "mpi", "--stdin", "none", "--env", "A=b c;$HOME"}),
 		"print", "OMPI_COMM_WORLD_SIZE", "LOCKSTEP_BACKEND", "A")
 	want := slices.Repeat([]string{`A true "b c;$HOME"`, `LOCKSTEP_BACKEND true "mpi"`, `OMPI_COMM_WORLD_SIZE true "3"`}, 3)
 	slices.Sort(want)
