@@ -22,6 +22,10 @@ func NewFile(flag, name string) (*File, error) {
 	}
 	part, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
+		var on *os.PathError
+		if errors.As(err, &on) {
+			err = on.Err // it names the file that stands in for this one
+		}
 		return nil, WrongUse(fmt.Errorf("%s %s: %w", flag, name, err))
 	}
 	return &File{name, part}, nil

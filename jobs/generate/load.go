@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-go/lockstep/array/random"
 	"github.com/lockstep-go/lockstep/array/tree"
 	"github.com/lockstep-go/lockstep/group"
+	"github.com/lockstep-go/lockstep/internal/program"
 	"github.com/lockstep-go/lockstep/nn"
 	"github.com/lockstep-go/lockstep/nn/checkpoint"
 )
@@ -24,7 +25,9 @@ func load(ctx context.Context, o options, g *group.Group) (*nn.LanguageModel, []
 	}
 	model, err := assemble(arrays, meta, o.bits)
 	if err == nil && g.Size() > 1 {
-		model, err = model.Shard(g)
+		if model, err = model.Shard(g); err != nil {
+			err = program.WrongUse(fmt.Errorf("%s cannot share the model: %w", program.Ranks(g.Size()), err))
+		}
 	}
 	return model, []rune(meta["vocabulary"]), err
 }
@@ -34,7 +37,7 @@ func encode(prompt string, letters []rune) (tokens []int32, err error) {
 	for _, r := range prompt {
 		i := slices.Index(letters, r)
 		if i < 0 {
-			return nil, fmt.Errorf("-prompt has %q, which is none of the %d letters that the model has seen", r, len(letters))
+			return nil, program.WrongUse(fmt.Errorf("-prompt has %q, which is none of the %d letters that the model has seen", r, len(letters)))
 		}
 		tokens = append(tokens, int32(i))
 	}

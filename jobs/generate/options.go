@@ -38,7 +38,7 @@ func (o options) check() error {
 	case o.checkpoint == "":
 		return errors.New("-checkpoint is missing")
 	case o.prompt == "":
-		return errors.New("-prompt is missing")
+		return errors.New("-prompt is missing or empty")
 	case o.bits != 0 && o.bits != 4 && o.bits != 8:
 		return fmt.Errorf("-bits is %d; want 4 or 8", o.bits)
 	case o.n < 0 || o.n > 1<<24:

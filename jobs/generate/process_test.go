@@ -129,6 +129,8 @@ func TestWrongUse(t *testing.T) {
 		"log level unknown": {[]string{"LOCKSTEP_LOG=loud"}, nil, `"loud"`},
 		"kernels unknown":   {[]string{"LOCKSTEP_KERNEL=gpu"}, nil, `"gpu"`},
 		"timeout is never":  {[]string{"LOCKSTEP_TIMEOUT=never"}, nil, `"never"`},
+		"empty prompt":      {nil, []string{"-prompt", ""}, "-prompt is missing or empty"},
+		"unseen letters":    {nil, []string{"-prompt", "日"}, "-prompt has '日'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ends := programtest.Finished(t, c.variables, command(t, c.flags...)...)
@@ -143,6 +145,13 @@ func TestRanksStartedDifferently(t *testing.T) {
 	const other = `[ $LOCKSTEP_RANK = 1 ] && set -- "$@" -prompt b; exec "$0" "$@"`
 	ends := programtest.Finished(t, nil, programtest.Launched(t, 2, append([]string{"sh", "-c", other}, command(t)...)...)...)
 	if ends.Code != program.CodeUsage || ends.Stdout != "" || !strings.Contains(ends.Stderr, "started differently") {
+		t.Errorf("%+v", ends)
+	}
+}
+
+func TestRanksThatCannotShareTheModel(t *testing.T) {
+	ends := programtest.Finished(t, nil, programtest.Launched(t, 3, command(t)...)...)
+	if ends.Code != program.CodeUsage || ends.Stdout != "" || !strings.Contains(ends.Stderr, "3 ranks cannot share the model: layers.0: attention: ") {
 		t.Errorf("%+v", ends)
 	}
 }

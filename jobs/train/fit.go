@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/lockstep-go/lockstep/array"
@@ -52,12 +53,17 @@ func newTrainer(o options, t *task, l *layout) *trainer {
 // fit trains for the given number of steps and reports.
 func fit(ctx context.Context, o options, t *task, l *layout, r *report) error {
 	tr := newTrainer(o, t, l)
-	var loss float32
+	loss := float32(math.NaN()) // as long as nothing is learnt
 	var held *number
 	tr.asked = r.asked
 	first, err := tr.resume(ctx)
 	if err != nil {
 		return err
+	}
+	if first == o.steps {
+		if err := r.complete(); err != nil {
+			return err
+		}
 	}
 	for step := first; step < o.steps; step++ {
 		if loss, err = tr.step(ctx, step); err != nil {

@@ -33,8 +33,11 @@ func (c *curve) add(step int, loss float32, eval *number) {
 	}
 }
 
-// draw finishes the picture.
+// draw finishes the picture. Where nothing was learnt an earlier one stays.
 func (r *report) draw() error {
+	if r.idle {
+		return nil
+	}
 	return r.picture.Write(func(w io.Writer) error { return r.curve.drawn(w, filepath.Ext(r.options.plot)[1:], r.name) })
 }
 

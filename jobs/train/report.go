@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstep-go/lockstep/group"
 	"github.com/lockstep-go/lockstep/internal/program"
+	"github.com/lockstep-go/lockstep/nn/checkpoint"
 )
 
 // lines is about how many progress lines a run prints.
@@ -51,6 +52,7 @@ type report struct {
 	asked   func() request
 	curve   curve
 	picture *program.File
+	idle    bool // there was nothing left to learn
 }
 
 func newReport(out *os.File, o options, t *task, g *group.Group) *report {
@@ -66,11 +68,18 @@ func newReport(out *os.File, o options, t *task, g *group.Group) *report {
 	return r
 }
 
-// open makes sure, before anything is learnt, that the picture can be written.
+// open makes sure, before anything is learnt, that the picture and the checkpoint can be
+// written.
 func (r *report) open() (err error) {
-	if r.g.IsLeader() {
-		r.picture, err = program.NewFile("-plot", r.options.plot)
+	if !r.g.IsLeader() {
+		return nil
 	}
+	if r.checkpoint != "" {
+		if err := checkpoint.Prepare(r.file()); err != nil {
+			return program.WrongUse(fmt.Errorf("-checkpoint %s: %w", r.checkpoint, err))
+		}
+	}
+	r.picture, err = program.NewFile("-plot", r.options.plot)
 	return err
 }
 
@@ -124,6 +133,16 @@ func (r *report) step(step int, loss float32, eval *number) error {
 	return err
 }
 
+// complete says that a checkpoint leaves nothing to do.
+func (r *report) complete() error {
+	r.idle = true
+	if !r.g.IsLeader() || r.json || r.quiet {
+		return nil
+	}
+	_, err := fmt.Fprintf(r.out, "%s has all %d steps already\n", r.file(), r.steps)
+	return err
+}
+
 // done reports the outcome.
 func (r *report) done(o outcome) error {
 	if !r.g.IsLeader() {
@@ -142,7 +161,11 @@ func (r *report) done(o outcome) error {
 	if o.Eval != nil {
 		held = fmt.Sprintf(", of what is held back %.4f", *o.Eval)
 	}
-	_, err := fmt.Fprintf(r.out, "\n%s\n\nloss %.4f%s; parameters %.16s…, %s\n", o.Sample, o.Loss, held, o.SHA256, same)
+	loss := fmt.Sprintf("loss %.4f%s; ", o.Loss, held)
+	if r.idle {
+		loss = ""
+	}
+	_, err := fmt.Fprintf(r.out, "\n%s\n\n%sparameters %.16s…, %s\n", o.Sample, loss, o.SHA256, same)
 	return err
 }
 

@@ -66,6 +66,9 @@ func (t *trainer) save(ctx context.Context, done int) error {
 	return checkpoint.Save(ctx, t.file(), all, meta, t.world)
 }
 
+// saidBy tells which flags decide what must be the same to go on.
+var saidBy = map[string]string{"model": "-model", "seed": "-seed", "data": "-data", "held_back": "-eval-every: with it a tenth of the text is held back"}
+
 // identity is what must be the same to go on.
 func (t *trainer) identity() map[string]string {
 	held := ""
@@ -112,12 +115,15 @@ func (t *trainer) resume(ctx context.Context) (int, error) {
 	identity := t.identity()
 	for _, name := range slices.Sorted(maps.Keys(identity)) {
 		if want := identity[name]; meta[name] != want {
-			return 0, fmt.Errorf("%s is of another training: its %s is %q, not %q", t.file(), name, meta[name], want)
+			return 0, fmt.Errorf("%s is of another training: its %s is %q, not %q (%s)", t.file(), name, meta[name], want, saidBy[name])
 		}
 	}
 	done, err := strconv.Atoi(meta["step"])
-	if err != nil || done < 0 || done >= t.steps {
-		return 0, fmt.Errorf("%s is after step %q; -steps is %d", t.file(), meta["step"], t.steps)
+	if err != nil || done < 0 {
+		return 0, fmt.Errorf("%s is after step %q, which is no number of steps", t.file(), meta["step"])
+	}
+	if done > t.steps {
+		return 0, fmt.Errorf("%s is after step %d; -steps is %d", t.file(), done, t.steps)
 	}
 	if t.scale, err = t.scale.told(meta); err != nil {
 		return 0, fmt.Errorf("%s: %w", t.file(), err)

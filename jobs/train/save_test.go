@@ -3,11 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -157,7 +159,7 @@ func TestACheckpointOfAnotherTraining(t *testing.T) {
 		"-model mlp -steps 3 -seed 1":                      `its seed is "0", not "1"`,
 		"-model mlp -steps 3 -data " + writeStripes(t, 40): "of another training: its data is",
 		"-steps 3":            "of another training",
-		"-model mlp -steps 2": `after step "2"; -steps is 2`,
+		"-model mlp -steps 1": "after step 2; -steps is 1",
 	} {
 		ends := programtest.Finished(t, nil, append([]string{programtest.Path(t, "train"), "-checkpoint", dir, "-resume"}, strings.Fields(args)...)...)
 		if ends.Code != program.CodeFailure || len(ends.Lines()) != 1 || !strings.Contains(ends.Stderr, says) {
@@ -170,5 +172,51 @@ func TestACheckpointOfAnotherTraining(t *testing.T) {
 	ends := programtest.Finished(t, nil, programtest.Path(t, "train"), "-model", "mlp", "-checkpoint", dir, "-resume")
 	if ends.Code != program.CodeFailure || !strings.Contains(ends.Stderr, "no safetensors file") {
 		t.Errorf("exit code %d, %q", ends.Code, ends.Stderr)
+	}
+}
+
+// TestNothingIsLeftToDo starts a training again that has ended: it says so, and leaves the
+// checkpoint and the picture as they are.
+func TestNothingIsLeftToDo(t *testing.T) {
+	dir := t.TempDir()
+	picture := filepath.Join(dir, "loss.svg")
+	command := []string{programtest.Path(t, "train"), "-model", "mlp", "-steps", "2", "-resume", "-checkpoint", dir, "-plot", picture}
+	first := programtest.Finished(t, nil, command...)
+	before, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, start := range map[string][]string{"one rank": command, "two ranks": programtest.Launched(t, 2, command...)} {
+		again := programtest.Finished(t, nil, start...)
+		if again.Code != 0 || !strings.Contains(again.Stdout, "has all 2 steps already") || strings.Contains(again.Stdout, "NaN") {
+			t.Errorf("%s: %+v", name, again)
+		}
+		hash := regexp.MustCompile("parameters [0-9a-f]+")
+		if was, is := hash.FindString(first.Stdout), hash.FindString(again.Stdout); was == "" || was != is {
+			t.Errorf("%s: first %q, then %q", name, was, is)
+		}
+	}
+	if after, err := os.ReadFile(picture); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the picture is another one: %v", err)
+	}
+}
+
+// TestACheckpointThatCannotBeWritten is found out before anything is learnt.
+func TestACheckpointThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken := filepath.Join(dir, "taken")
+	if err := os.MkdirAll(options{checkpoint: taken}.file(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, folder := range map[string]string{"a file": file, "below a file": filepath.Join(file, "run"), "its file is a folder": taken} {
+		command := []string{programtest.Path(t, "train"), "-steps", "1000000", "-checkpoint", folder}
+		ends := programtest.Finished(t, nil, command...)
+		if ends.Code != program.CodeUsage || len(ends.Lines()) != 1 || !strings.Contains(ends.Stderr, "-checkpoint "+folder) || strings.Contains(ends.Stderr, ".part") {
+			t.Errorf("%s: %+v", name, ends)
+		}
 	}
 }
