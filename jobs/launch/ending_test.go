@@ -39,16 +39,23 @@ func TestCodeIsThatOfTheRankThatFailed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := run(t, nil, []string{"-n", fmt.Sprint(len(c.each))}, append([]string{"each"}, c.each...)...)
-			want := ""
-			if c.line != "" {
-				want = "launch: " + c.line + "\n"
-			}
-			if r.code != c.code || r.stderr != want {
-				t.Errorf("code %d, standard error %q; want %d, %q", r.code, r.stderr, c.code, want)
-			}
-			expectGone(t, processes(r.stdout))
+			expectEnd(t, r, c.code, c.line)
 		})
 	}
+}
+
+// expectEnd checks how a job of the role each ended, with a line of launch's or without
+// one, and that nothing of it is left.
+func expectEnd(t *testing.T, r result, code int, line string) {
+	t.Helper()
+	want := ""
+	if line != "" {
+		want = "launch: " + line + "\n"
+	}
+	if r.code != code || r.stderr != want {
+		t.Errorf("code %d, standard error %q; want %d, %q", r.code, r.stderr, code, want)
+	}
+	expectGone(t, processes(r.stdout))
 }
 
 // running is a launcher whose ranks have all announced themselves.

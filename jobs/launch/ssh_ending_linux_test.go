@@ -111,14 +111,7 @@ func TestCodeOfARankOnAHost(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := l.run(t, []string{"--hosts", "127.0.0.2:2,127.0.0.3"}, append([]string{"each"}, c.each...)...)
-			want := ""
-			if c.line != "" {
-				want = "launch: " + c.line + "\n"
-			}
-			if r.code != c.code || r.stderr != want {
-				t.Errorf("code %d, standard error %q; want %d, %q", r.code, r.stderr, c.code, want)
-			}
-			expectGone(t, processes(r.stdout))
+			expectEnd(t, r, c.code, c.line)
 		})
 	}
 }
